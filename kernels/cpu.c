@@ -6,8 +6,8 @@
 #include "cpu.h"
 #include "kernels.h"
 
-#define XCR0_SSE_AVX 0x06u    /* XMM and YMM */
-#define XCR0_AVX512 0xe6u     /* those, mask registers, and both ZMM parts */
+#define XCR0_SSE_AVX 0x06u /* XMM and YMM */
+#define XCR0_AVX512 0xe6u  /* those, mask registers, and both ZMM parts */
 
 static int bit(uint32_t reg, int n)
 {
@@ -21,8 +21,7 @@ static int bit(uint32_t reg, int n)
 static int slowed_by_512(const struct bc_cpuid *id)
 {
     uint32_t family = id->leaf1_eax >> 8 & 15;
-    uint32_t model =
-        (id->leaf1_eax >> 4 & 15) | (id->leaf1_eax >> 12 & 0xf0);
+    uint32_t model = (id->leaf1_eax >> 4 & 15) | (id->leaf1_eax >> 12 & 0xf0);
 
     return id->intel && family == 6 && model == 0x55;
 }

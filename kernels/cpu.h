@@ -14,8 +14,8 @@ struct bc_cpuid {
     uint32_t leaf1_ecx;
     uint32_t leaf7_ebx;
     uint32_t leaf7_ecx;
-    uint32_t intel;     /* 1 if leaf 0 says GenuineIntel */
-    uint64_t xcr0;      /* zero unless leaf 1 reports OSXSAVE */
+    uint32_t intel; /* 1 if leaf 0 says GenuineIntel */
+    uint64_t xcr0;  /* zero unless leaf 1 reports OSXSAVE */
 };
 
 /* Pure. */

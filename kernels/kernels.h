@@ -37,9 +37,9 @@
 #define BC_CPU_AVX2 (1u << 5)
 #define BC_CPU_BMI2 (1u << 6)
 #define BC_CPU_ADX (1u << 7)
-#define BC_CPU_VAES (1u << 8)       /* VEX/EVEX vaesenc on 32-byte vectors */
+#define BC_CPU_VAES (1u << 8) /* VEX/EVEX vaesenc on 32-byte vectors */
 #define BC_CPU_VPCLMUL (1u << 9)
-#define BC_CPU_AVX512F (1u << 10)   /* with ZMM and mask state enabled */
+#define BC_CPU_AVX512F (1u << 10) /* with ZMM and mask state enabled */
 #define BC_CPU_AVX512BW (1u << 11)
 #define BC_CPU_AVX512VL (1u << 12)
 #define BC_CPU_AVX512DQ (1u << 13)
@@ -104,7 +104,7 @@ void bc_wipe(void *p, size_t len);
  */
 struct bc_aes_key {
     _Alignas(64) uint8_t rk[2 * BC_AES_MAX_ROUNDS + 1][16];
-    uint32_t rounds;  /* 10, 12, 14 */
+    uint32_t rounds; /* 10, 12, 14 */
     uint32_t has_dec;
 };
 
@@ -117,7 +117,8 @@ struct bc_cbc_ops {
     void (*set_key)(struct bc_aes_key *key, const uint8_t *raw, size_t keylen);
     /* Adds the decryption half from the encryption half. */
     void (*add_dec)(struct bc_aes_key *key);
-    /* iv[16] is read and left as the last ciphertext block. nblocks may be 0. */
+    /* iv[16] is read and left as the last ciphertext block. nblocks may be 0.
+     */
     void (*encrypt)(const struct bc_aes_key *key, uint8_t iv[16], uint8_t *out,
                     const uint8_t *in, size_t nblocks);
     void (*decrypt)(const struct bc_aes_key *key, uint8_t iv[16], uint8_t *out,
@@ -237,7 +238,8 @@ void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len);
 /* Ends the message; a new key is needed before the next. */
 void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16]);
 
-/* ---- ChaCha20-Poly1305 (RFC 8439, 2.8) ------------------------------------ */
+/* ---- ChaCha20-Poly1305 (RFC 8439, 2.8) ------------------------------------
+ */
 
 #define BC_CHAPOLY_KEY 32
 #define BC_CHAPOLY_NONCE 12

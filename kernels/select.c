@@ -64,8 +64,8 @@ static const struct {
     const char *name;
     uint32_t mask;
 } isa_levels[] = {
-    {"c", ISA_C},           {"ssse3", ISA_SSSE3},   {"aesni", ISA_AESNI},
-    {"avx2", ISA_AVX2},     {"vaes256", ISA_VAES256}, {"avx512", ISA_AVX512},
+    {"c", ISA_C},       {"ssse3", ISA_SSSE3},     {"aesni", ISA_AESNI},
+    {"avx2", ISA_AVX2}, {"vaes256", ISA_VAES256}, {"avx512", ISA_AVX512},
     {"ifma", ISA_IFMA},
 };
 
