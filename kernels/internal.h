@@ -76,6 +76,120 @@ static inline void store_be64(void *p, uint64_t x)
     store_be32((uint8_t *)p + 4, (uint32_t)x);
 }
 
+/*
+ * Part of a block: 16 bytes as two little-endian halves, so that bytes can be
+ * moved and cut off without a loop. Bytes outside of the part are zero.
+ */
+struct half2 {
+    uint64_t lo, hi;
+};
+
+static inline struct half2 load_16(const void *p)
+{
+    struct half2 x = {load_le64(p), load_le64((const uint8_t *)p + 8)};
+
+    return x;
+}
+
+/* One store of 16 bytes, not two of 8: a vector load that follows soon, in a
+ * kernel, is served from the store buffer only if a single store holds all of
+ * it, and else waits for both to reach the cache. */
+static inline void store_16(void *p, struct half2 x)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    typedef uint64_t u64x2 __attribute__((vector_size(16)));
+    u64x2 v = {x.lo, x.hi};
+
+    memcpy(p, &v, 16);
+#else
+    store_le64(p, x.lo);
+    store_le64((uint8_t *)p + 8, x.hi);
+#endif
+}
+
+/* Loads len bytes, 1 <= len <= 15, and touches no other. The loads overlap,
+ * and bytes that two of them bring stand in the same place of both. */
+static inline struct half2 load_part(const uint8_t *p, size_t len)
+{
+    struct half2 x = {0, 0};
+
+    if (len >= 8) {
+        x.lo = load_le64(p);
+        x.hi = load_le64(p + len - 8) >> 8 * (15 - len) >> 8;
+    } else if (len >= 4) {
+        x.lo = load_le32(p) | (uint64_t)load_le32(p + len - 4) << 8 * (len - 4);
+    } else {
+        x.lo = p[0] | (uint64_t)p[len / 2] << 8 * (len / 2) |
+               (uint64_t)p[len - 1] << 8 * (len - 1);
+    }
+    return x;
+}
+
+/* Stores the first len bytes of x, 1 <= len <= 15, and touches no other. */
+static inline void store_part(uint8_t *p, struct half2 x, size_t len)
+{
+    if (len >= 8) {
+        store_le64(p, x.lo);
+        if (len > 8)
+            store_le64(p + len - 8,
+                       x.lo >> 8 * (len - 8) | x.hi << 8 * (16 - len));
+    } else if (len >= 4) {
+        store_le32(p, (uint32_t)x.lo);
+        store_le32(p + len - 4, (uint32_t)(x.lo >> 8 * (len - 4)));
+    } else {
+        p[0] = (uint8_t)x.lo;
+        p[len / 2] = (uint8_t)(x.lo >> 8 * (len / 2));
+        p[len - 1] = (uint8_t)(x.lo >> 8 * (len - 1));
+    }
+}
+
+/* Moves the bytes n places up (towards higher addresses), 0 <= n <= 15. */
+static inline struct half2 move_up(struct half2 x, size_t n)
+{
+    struct half2 y = {0, x.lo};
+
+    if (n < 8) {
+        y.lo = x.lo << 8 * n;
+        y.hi = x.hi << 8 * n | x.lo >> 8 * (7 - n) >> 8;
+    } else {
+        y.hi = x.lo << 8 * (n - 8);
+    }
+    return y;
+}
+
+/* Moves the bytes n places down, 0 <= n <= 15. */
+static inline struct half2 move_down(struct half2 x, size_t n)
+{
+    struct half2 y = {x.hi, 0};
+
+    if (n < 8) {
+        y.lo = x.lo >> 8 * n | x.hi << 8 * (7 - n) << 8;
+        y.hi = x.hi >> 8 * n;
+    } else {
+        y.lo = x.hi >> 8 * (n - 8);
+    }
+    return y;
+}
+
+/* Keeps the first len bytes, 1 <= len <= 15, and clears the rest. */
+static inline struct half2 keep_part(struct half2 x, size_t len)
+{
+    if (len < 8) {
+        x.lo &= ~UINT64_C(0) >> 8 * (8 - len);
+        x.hi = 0;
+    } else {
+        x.hi &= ~UINT64_C(0) >> 8 * (15 - len) >> 8;
+    }
+    return x;
+}
+
+static inline struct half2 xor_16(struct half2 x, struct half2 y)
+{
+    x.lo ^= y.lo;
+    x.hi ^= y.hi;
+    return x;
+}
+
 /* The tables, one per family and level. */
 extern const struct bc_cbc_ops bc_cbc_ops_c;
 extern const struct bc_gcm_ops bc_gcm_ops_c;

@@ -1,0 +1,210 @@
+/*
+ * AES-GCM over an ops table (NIST SP 800-38D): cuts AAD and message, which
+ * come in any number of pieces, into what is left of an open block, whole
+ * blocks for the kernel, and the beginning of the next open block:
+ *
+ *     gcm_head()    the rest of the block that the last piece left open
+ *     ops->...      whole blocks
+ *     gcm_tail()    the last partial block, for every instruction set
+ *
+ * An open block needs no buffer. Its bytes are xored into acc as they come,
+ * each in its place, and the multiplication by H waits until the block is
+ * full, or until what follows shows that zeros pad it (gcm_close()). How full
+ * it is, the low four bits of aad_len or msg_len say.
+ *
+ * Not here: whether a call is allowed at this point, limits of lengths, and
+ * the comparison of the tag; the caller sees to them.
+ */
+#include "internal.h"
+
+static const uint8_t zeros[16];
+
+/* The open block is complete (with zeros, if not with data): acc = acc H. */
+static void gcm_close(struct bc_gcm *g)
+{
+    g->ops->ghash(g, zeros, 1);
+}
+
+/* acc ^= x, whose bytes belong from byte `at` of the block. */
+static void acc_xor(struct bc_gcm *g, struct half2 x, size_t at)
+{
+    store_16(g->acc, xor_16(load_16(g->acc), move_up(x, at)));
+}
+
+/* len bytes of message that belong from byte `at` of the open block, whose key
+ * stream is there; 1 <= len <= 15, at + len <= 16. */
+static void gcm_part(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                     size_t at, size_t len, int decrypt)
+{
+    struct half2 x = load_part(in, len);
+    struct half2 y = xor_16(x, move_down(load_16(g->stream), at));
+
+    store_part(out, y, len);
+    acc_xor(g, decrypt ? x : keep_part(y, len), at);
+}
+
+/* Goes on with the open block, of which `at` bytes are there; returns the
+ * number of bytes taken. */
+static size_t gcm_head(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                       size_t at, size_t len, int decrypt)
+{
+    size_t n = len < 16 - at ? len : 16 - at;
+
+    gcm_part(g, out, in, at, n, decrypt);
+    if (at + n == 16)
+        gcm_close(g);
+    return n;
+}
+
+/* Opens a block with the last 1 to 15 bytes. */
+static void gcm_tail(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                     size_t len, int decrypt)
+{
+    g->ops->block(g, g->stream, g->ctr);
+    store_be32(g->ctr + 12, load_be32(g->ctr + 12) + 1);
+    gcm_part(g, out, in, 0, len, decrypt);
+}
+
+/* SP 800-38D, 7.1 and 7.2. Inlined into both directions. */
+static inline void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                             size_t len, int decrypt)
+{
+    size_t at = g->msg_len & 15;
+
+    if (len == 0)
+        return;
+    if (g->msg_len == 0 && (g->aad_len & 15) != 0)
+        gcm_close(g); /* the AAD ends here */
+    g->msg_len += len;
+    if (at != 0) {
+        size_t n = gcm_head(g, out, in, at, len, decrypt);
+
+        out += n;
+        in += n;
+        len -= n;
+    }
+    if (len >= 16) {
+        size_t n = len & ~(size_t)15;
+
+        if (decrypt)
+            g->ops->decrypt(g, out, in, n / 16);
+        else
+            g->ops->encrypt(g, out, in, n / 16);
+        out += n;
+        in += n;
+        len -= n;
+    }
+    if (len != 0)
+        gcm_tail(g, out, in, len, decrypt);
+}
+
+void bc_gcm_encrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                    size_t len)
+{
+    gcm_crypt(g, out, in, len, 0);
+}
+
+void bc_gcm_decrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                    size_t len)
+{
+    gcm_crypt(g, out, in, len, 1);
+}
+
+void bc_gcm_aad(struct bc_gcm *g, const uint8_t *aad, size_t len)
+{
+    size_t at = g->aad_len & 15;
+
+    g->aad_len += len;
+    if (at != 0 && len != 0) {
+        size_t n = len < 16 - at ? len : 16 - at;
+
+        acc_xor(g, load_part(aad, n), at);
+        if (at + n == 16)
+            gcm_close(g);
+        aad += n;
+        len -= n;
+    }
+    if (len >= 16)
+        g->ops->ghash(g, aad, len / 16);
+    if ((len & 15) != 0)
+        acc_xor(g, load_part(aad + (len & ~(size_t)15), len & 15), 0);
+}
+
+/* A block of two lengths in bits, SP 800-38D, 7.1 step 5; 7.1 step 2 has such
+ * a block as well, with zero for the first. */
+static struct half2 lengths(uint64_t first, uint64_t second)
+{
+    uint8_t b[16];
+
+    store_be64(b, first * 8);
+    store_be64(b + 8, second * 8);
+    return load_16(b);
+}
+
+/* J0 of an IV that has not 12 bytes. The last partial block is padded, and
+ * the block of its length follows at once, so both go together. */
+static void j0_from_ghash(struct bc_gcm *g, uint8_t j0[16], const uint8_t *iv,
+                          size_t ivlen)
+{
+    size_t whole = ivlen / 16, part = ivlen & 15;
+    uint8_t last[32] = {0};
+
+    g->ops->ghash(g, iv, whole);
+    if (part != 0)
+        store_16(last, load_part(iv + 16 * whole, part));
+    store_16(last + 16, lengths(0, ivlen));
+    if (part != 0)
+        g->ops->ghash(g, last, 2);
+    else
+        g->ops->ghash(g, last + 16, 1);
+    memcpy(j0, g->acc, 16);
+    memset(g->acc, 0, 16);
+}
+
+void bc_gcm_start(struct bc_gcm *g, const uint8_t *iv, size_t ivlen)
+{
+    struct half2 j0;
+
+    memset(g->acc, 0, sizeof(g->acc));
+    g->aad_len = 0;
+    g->msg_len = 0;
+    if (ivlen == 12) {
+        /* J0 ends with 00000001, the first counter block with 00000002. */
+        j0 = load_part(iv, 12);
+        j0.hi |= UINT64_C(1) << 56;
+        store_16(g->ctr, j0);
+        g->ops->block(g, g->ej0, g->ctr);
+        j0.hi += UINT64_C(1) << 56;
+        store_16(g->ctr, j0);
+    } else {
+        j0_from_ghash(g, g->ctr, iv, ivlen);
+        g->ops->block(g, g->ej0, g->ctr);
+        store_be32(g->ctr + 12, load_be32(g->ctr + 12) + 1);
+    }
+}
+
+void bc_gcm_tag(struct bc_gcm *g, uint8_t tag[16])
+{
+    uint64_t last = g->msg_len != 0 ? g->msg_len : g->aad_len;
+    uint8_t block[32] = {0};
+
+    /* An open block is in acc already; zeros stand for it. */
+    store_16(block + 16, lengths(g->aad_len, g->msg_len));
+    if ((last & 15) != 0)
+        g->ops->ghash(g, block, 2);
+    else
+        g->ops->ghash(g, block + 16, 1);
+    store_16(tag, xor_16(load_16(g->acc), load_16(g->ej0)));
+}
+
+void bc_gcm_init(struct bc_gcm *g, const struct bc_gcm_ops *ops)
+{
+    g->ops = ops;
+    g->npowers = 0;
+    memset(g, 0, offsetof(struct bc_gcm, npowers));
+}
+
+void bc_gcm_set_key(struct bc_gcm *g, const uint8_t *key, size_t keylen)
+{
+    g->ops->set_key(g, key, keylen);
+}
