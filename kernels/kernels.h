@@ -214,20 +214,21 @@ struct bc_poly1305;
 struct bc_poly1305_ops {
     const char *name;
     uint32_t needs;
-    /* r (clamped here) and s; makes whatever is needed at once. */
-    void (*set_key)(struct bc_poly1305 *p, const uint8_t key[32]);
-    /* Whole 16-byte blocks, each with its 2^128 bit (`last` = 1), or the one
-     * block that the caller closed with a 1 byte and zeros (`last` = 0). */
+    /* h = (h + block) r for each of nblocks (which may be 0) 16-byte blocks:
+     * whole ones with hibit = 1, which stands for the 1 byte behind each; or
+     * with hibit = 0 the one block that the caller padded himself. */
     void (*blocks)(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
                    uint32_t hibit);
-    /* (h mod 2^130 - 5) + s mod 2^128, little-endian. */
-    void (*tag)(struct bc_poly1305 *p, uint8_t tag[16]);
 };
 
 struct bc_poly1305 {
-    _Alignas(64) uint64_t state[64]; /* the level's own: h, r, powers of r */
-    uint8_t buf[16];                 /* the open block */
-    uint64_t len;                    /* bytes so far; low 4 bits: buf's fill */
+    /* Between calls every level keeps the sum as h[0] + h[1] 2^64 + h[2] 2^128
+     * with h[2] <= 4: not fully reduced, which bc_poly1305_tag() does. */
+    _Alignas(64) uint64_t h[3];
+    uint64_t r[2];   /* clamped */
+    uint64_t s[2];   /* added at the end */
+    uint64_t len;    /* bytes so far; low 4 bits: buf's fill */
+    uint8_t buf[16]; /* the open block */
     const struct bc_poly1305_ops *ops;
 };
 

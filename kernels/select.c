@@ -16,10 +16,12 @@ const struct bc_gcm_ops *const bc_gcm_list[] = {
 };
 
 const struct bc_chapoly_ops *const bc_chapoly_list[] = {
+    &bc_chapoly_ops_c,
     NULL,
 };
 
 const struct bc_poly1305_ops *const bc_poly1305_list[] = {
+    &bc_poly1305_ops_c,
     NULL,
 };
 
@@ -33,10 +35,12 @@ const struct bc_poly1305_ops *const bc_poly1305_list[] = {
 
 struct bc_kernels bc_select(uint32_t bits)
 {
-    struct bc_kernels k = {0};
+    struct bc_kernels k;
 
     FIRST_THAT_RUNS(bc_cbc_list, bits, k.cbc);
     FIRST_THAT_RUNS(bc_gcm_list, bits, k.gcm);
+    FIRST_THAT_RUNS(bc_chapoly_list, bits, k.chapoly);
+    FIRST_THAT_RUNS(bc_poly1305_list, bits, k.poly1305);
     return k;
 }
 

@@ -1,0 +1,79 @@
+/*
+ * Poly1305 (RFC 8439, 2.5) as a stream: the key, bytes in any number of
+ * pieces, and the last step from h to the tag. Head, bulk and tail are here;
+ * the multiplications are the level's blocks().
+ */
+#include "internal.h"
+
+void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops)
+{
+    memset(p, 0, sizeof(*p));
+    p->ops = ops;
+}
+
+void bc_poly1305_set_key(struct bc_poly1305 *p, const uint8_t key[32])
+{
+    p->h[0] = 0;
+    p->h[1] = 0;
+    p->h[2] = 0;
+    /* The clamp of RFC 8439, 2.5: it keeps the products small. */
+    p->r[0] = load_le64(key) & UINT64_C(0x0ffffffc0fffffff);
+    p->r[1] = load_le64(key + 8) & UINT64_C(0x0ffffffc0ffffffc);
+    p->s[0] = load_le64(key + 16);
+    p->s[1] = load_le64(key + 24);
+    p->len = 0;
+}
+
+void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len)
+{
+    size_t fill = (size_t)p->len & 15, n;
+
+    if (len == 0)
+        return;
+    p->len += len;
+    if (fill) {
+        n = 16 - fill < len ? 16 - fill : len;
+        memcpy(p->buf + fill, in, n);
+        if (fill + n < 16)
+            return;
+        p->ops->blocks(p, p->buf, 1, 1);
+        in += n;
+        len -= n;
+    }
+    if (len >= 16)
+        p->ops->blocks(p, in, len / 16, 1);
+    memcpy(p->buf, in + (len & ~(size_t)15), len & 15);
+}
+
+void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
+{
+    size_t fill = (size_t)p->len & 15;
+    uint64_t g0, g1, g2, take, lo, hi;
+
+    if (fill) {
+        p->buf[fill] = 1;
+        memset(p->buf + fill + 1, 0, 15 - fill);
+        p->ops->blocks(p, p->buf, 1, 0);
+    }
+
+    /* h < 2p, so the remainder is h or h - p; and h - p = h + 5 - 2^130 is the
+     * one to take exactly if h + 5 reaches 2^130. */
+    g0 = p->h[0] + 5;
+    g1 = p->h[1] + (g0 < 5);
+    g2 = p->h[2] + (g1 < p->h[1]);
+    take = 0 - (g2 >> 2);
+    lo = (p->h[0] & ~take) | (g0 & take);
+    hi = (p->h[1] & ~take) | (g1 & take);
+
+    lo += p->s[0];
+    hi += p->s[1] + (lo < p->s[0]);
+    store_le64(tag, lo);
+    store_le64(tag + 8, hi);
+
+    /* One-time key: nothing of it is needed any more. */
+    bc_wipe(p->h, sizeof(p->h));
+    bc_wipe(p->r, sizeof(p->r));
+    bc_wipe(p->s, sizeof(p->s));
+    bc_wipe(p->buf, sizeof(p->buf));
+    p->len = 0;
+}

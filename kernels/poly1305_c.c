@@ -1,0 +1,139 @@
+/*
+ * Poly1305 over whole blocks in plain C: h = (h + block) r mod 2^130 - 5. For
+ * processors without vector kernels, for what those leave over, and as the
+ * reference they are tested against. Where the compiler multiplies 64 by 64
+ * bits to 128, h is worked on as it is stored, in limbs of 64 bits; elsewhere
+ * in five limbs of 26. Both read and leave the same stored form
+ * (kernels.h, struct bc_poly1305).
+ */
+#include "internal.h"
+
+#if defined(__SIZEOF_INT128__)
+
+typedef unsigned __int128 u128;
+
+/*
+ * r is clamped: r0, r1 < 2^60, and the low two bits of r1 are zero. A product
+ * at weight 2^128 is x 2^128 = (x / 4) 2^130 = (x / 4) 5, and with x = h1 r1
+ * the division can be done beforehand: s1 = 5 (r1 / 4) = r1 + r1 / 4 < 2^61.
+ * What a round does to the stored form:
+ *
+ *   before: h0, h1 < 2^64, h2 <= 4; adding the block makes h2 <= 6
+ *   d0 = h0 r0 + h1 s1          < 2^124 + 2^125
+ *   d1 = h0 r1 + h1 r0 + h2 s1  < 2^124 + 2^124 + 2^64, plus the carry of d0
+ *   h2 = h2 r0 + carry of d1    < 2^63 + 2^62
+ *
+ * Then the part of h2 above 2^130 folds back five times: it is at most 2^61.2,
+ * so five times it stays below 2^64, and the carries leave h2 <= 4 again.
+ */
+static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
+                   uint32_t hibit)
+{
+    uint64_t r0 = p->r[0], r1 = p->r[1], s1 = r1 + (r1 >> 2);
+    uint64_t h0 = p->h[0], h1 = p->h[1], h2 = p->h[2], fold;
+    u128 d0, d1;
+
+    for (; nblocks; nblocks--, in += 16) {
+        d0 = (u128)h0 + load_le64(in);
+        d1 = (u128)h1 + load_le64(in + 8) + (uint64_t)(d0 >> 64);
+        h0 = (uint64_t)d0;
+        h1 = (uint64_t)d1;
+        h2 += (uint64_t)(d1 >> 64) + hibit;
+
+        d0 = (u128)h0 * r0 + (u128)h1 * s1;
+        d1 = (u128)h0 * r1 + (u128)h1 * r0 + h2 * s1;
+        d1 += (uint64_t)(d0 >> 64);
+        h2 = h2 * r0 + (uint64_t)(d1 >> 64);
+
+        fold = (h2 >> 2) + (h2 & ~UINT64_C(3));
+        d0 = (u128)(uint64_t)d0 + fold;
+        d1 = (u128)(uint64_t)d1 + (uint64_t)(d0 >> 64);
+        h0 = (uint64_t)d0;
+        h1 = (uint64_t)d1;
+        h2 = (h2 & 3) + (uint64_t)(d1 >> 64);
+    }
+    p->h[0] = h0;
+    p->h[1] = h1;
+    p->h[2] = h2;
+}
+
+#else
+
+#define M26 0x3ffffffu
+
+static inline uint64_t mul(uint32_t a, uint32_t b)
+{
+    return (uint64_t)a * b;
+}
+
+/*
+ * Five limbs of 26 bits; a product at weight 2^130 folds back times 5, which
+ * is put into r beforehand: s[i] = 5 r[i] < 2^28.4. Limbs of h are below
+ * 2^26 + 2^7 before the block is added and so below 2^27 after; each sum of
+ * five products is below 5 * 2^27 * 2^28.4 < 2^58.
+ */
+static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
+                   uint32_t hibit)
+{
+    uint32_t r0 = (uint32_t)p->r[0] & M26;
+    uint32_t r1 = (uint32_t)(p->r[0] >> 26) & M26;
+    uint32_t r2 = (uint32_t)(p->r[0] >> 52 | p->r[1] << 12) & M26;
+    uint32_t r3 = (uint32_t)(p->r[1] >> 14) & M26;
+    uint32_t r4 = (uint32_t)(p->r[1] >> 40);
+    uint32_t s1 = r1 * 5, s2 = r2 * 5, s3 = r3 * 5, s4 = r4 * 5;
+    uint32_t h0 = (uint32_t)p->h[0] & M26;
+    uint32_t h1 = (uint32_t)(p->h[0] >> 26) & M26;
+    uint32_t h2 = (uint32_t)(p->h[0] >> 52 | p->h[1] << 12) & M26;
+    uint32_t h3 = (uint32_t)(p->h[1] >> 14) & M26;
+    uint32_t h4 = (uint32_t)(p->h[1] >> 40 | p->h[2] << 24);
+    uint64_t d0, d1, d2, d3, d4, lo, hi;
+
+    for (; nblocks; nblocks--, in += 16) {
+        h0 += load_le32(in) & M26;
+        h1 += load_le32(in + 3) >> 2 & M26;
+        h2 += load_le32(in + 6) >> 4 & M26;
+        h3 += load_le32(in + 9) >> 6;
+        h4 += load_le32(in + 12) >> 8 | hibit << 24;
+
+        d0 =
+            mul(h0, r0) + mul(h1, s4) + mul(h2, s3) + mul(h3, s2) + mul(h4, s1);
+        d1 =
+            mul(h0, r1) + mul(h1, r0) + mul(h2, s4) + mul(h3, s3) + mul(h4, s2);
+        d2 =
+            mul(h0, r2) + mul(h1, r1) + mul(h2, r0) + mul(h3, s4) + mul(h4, s3);
+        d3 =
+            mul(h0, r3) + mul(h1, r2) + mul(h2, r1) + mul(h3, r0) + mul(h4, s4);
+        d4 =
+            mul(h0, r4) + mul(h1, r3) + mul(h2, r2) + mul(h3, r1) + mul(h4, r0);
+
+        d1 += d0 >> 26;
+        d2 += d1 >> 26;
+        d3 += d2 >> 26;
+        d4 += d3 >> 26;
+        d0 = (d0 & M26) + (d4 >> 26) * 5;
+        h0 = (uint32_t)d0 & M26;
+        h1 = ((uint32_t)d1 & M26) + (uint32_t)(d0 >> 26);
+        h2 = (uint32_t)d2 & M26;
+        h3 = (uint32_t)d3 & M26;
+        h4 = (uint32_t)d4 & M26;
+    }
+
+    /* Back to the stored form: h1 may hold 27 bits or more, so add, and fold
+     * nothing: the sum is below 2^130 + 2^60. */
+    lo = h0 + ((uint64_t)h1 << 26);
+    hi = ((uint64_t)h2 >> 12) + ((uint64_t)h3 << 14) + ((uint64_t)h4 << 40);
+    p->h[0] = lo + ((uint64_t)h2 << 52);
+    hi += p->h[0] < lo;
+    p->h[1] = hi;
+    p->h[2] = h4 >> 24;
+    /* A carry out of hi happened if the part of h4 kept in it vanished. */
+    p->h[2] += hi < (uint64_t)h4 << 40;
+}
+
+#endif
+
+const struct bc_poly1305_ops bc_poly1305_ops_c = {
+    .name = "c",
+    .needs = 0,
+    .blocks = blocks,
+};
