@@ -26,7 +26,7 @@ static void gcm_close(struct bc_gcm *g)
 }
 
 /* acc ^= x, whose bytes belong from byte `at` of the block. */
-static void acc_xor(struct bc_gcm *g, struct half2 x, size_t at)
+static inline void acc_xor(struct bc_gcm *g, struct half2 x, size_t at)
 {
     store_16(g->acc, xor_16(load_16(g->acc), move_up(x, at)));
 }
@@ -132,7 +132,7 @@ void bc_gcm_aad(struct bc_gcm *g, const uint8_t *aad, size_t len)
 
 /* A block of two lengths in bits, SP 800-38D, 7.1 step 5; 7.1 step 2 has such
  * a block as well, with zero for the first. */
-static struct half2 lengths(uint64_t first, uint64_t second)
+static inline struct half2 lengths(uint64_t first, uint64_t second)
 {
     uint8_t b[16];
 

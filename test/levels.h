@@ -14,6 +14,7 @@
 #include "kernels.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* BC_CPU_WIDE512 is a judgement about speed: a test overrules it. */
 static inline uint32_t level_bits(void)
@@ -29,6 +30,18 @@ static inline int level_runs(const char *family, const char *name,
     printf("level: %s %s %s\n", family, name, runs ? "runs" : "absent");
     fflush(stdout);
     return runs;
+}
+
+/* BC_QUICK in the environment thins the sweeps for slow emulators; what they
+ * leave out then, a run on a real processor covers. */
+static inline int quick(void)
+{
+    return getenv("BC_QUICK") != NULL;
+}
+
+static inline size_t full_or_quick(size_t full, size_t thin)
+{
+    return quick() ? thin : full;
 }
 
 #endif
