@@ -2,7 +2,35 @@
 # compiled for the baseline of the architecture, so that no stray instruction
 # of a newer level can reach a processor that lacks it.
 #
-#   bc_isa_flags()   called in kernels/CMakeLists.txt after the target
+#   BC_X86_64        true if the x86 kernels are built: the compiler makes code
+#                    for x86-64 (asked of the compiler, since -m32 does not
+#                    show in CMAKE_SYSTEM_PROCESSOR) and knows all the flags
+#   bc_isa_flags()   called in kernels/CMakeLists.txt after the target: flags
+#                    for each of its files by the level at the end of its name
+include(CheckCSourceCompiles)
+
+set(BC_ISA_ssse3 -mssse3)
+set(BC_ISA_aesni -msse4.1 -maes -mpclmul)
+set(BC_ISA_avx2 -mavx2 -mbmi2)
+set(BC_ISA_vaes256 -mavx2 -maes -mpclmul -mvaes -mvpclmulqdq)
+set(BC_ISA_avx512 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mbmi2)
+set(BC_ISA_vaes512 ${BC_ISA_avx512} -maes -mpclmul -mvaes -mvpclmulqdq)
+set(BC_ISA_ifma ${BC_ISA_avx512} -mavx512ifma)
+
+string(REPLACE ";" " " CMAKE_REQUIRED_FLAGS "${BC_ISA_vaes512};-mavx512ifma")
+check_c_source_compiles("
+#ifndef __x86_64__
+#error no x86 kernels
+#endif
+int main(void) { return 0; }" BC_X86_64)
+unset(CMAKE_REQUIRED_FLAGS)
 
 function(bc_isa_flags)
+    get_target_property(sources bc_kernels SOURCES)
+    foreach(source ${sources})
+        if(source MATCHES "^x86/.*_([a-z0-9]+)\\.c$")
+            set_source_files_properties(${source} PROPERTIES
+                COMPILE_OPTIONS "${BC_ISA_${CMAKE_MATCH_1}}")
+        endif()
+    endforeach()
 endfunction()

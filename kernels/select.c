@@ -6,6 +6,11 @@
 #include "internal.h"
 
 const struct bc_cbc_ops *const bc_cbc_list[] = {
+#if defined(BC_X86_64)
+    &bc_cbc_ops_vaes512,
+    &bc_cbc_ops_vaes256,
+    &bc_cbc_ops_aesni,
+#endif
     &bc_cbc_ops_c,
     NULL,
 };
