@@ -1,0 +1,110 @@
+/*
+ * OSSL_PARAM arrays: which parameters a function knows, finding them in one
+ * pass, and the conversions of their values.
+ *
+ * A list of parameters is an X-macro, one line each:
+ *
+ *   #define GCM_SET_PARAMS(X, p) X(p, TAG, "tag", PROV_OCTETS) ...
+ *   PROV_PARAMS(gcm_set, GCM_SET_PARAMS)
+ *
+ * which makes the descriptors (gcm_set_list), an index for each
+ * (gcm_set_TAG), and gcm_set_find(), which notes where each is in the caller's
+ * array. The libcrypto functions for all this cannot be used: the module does
+ * not link it, and one OSSL_PARAM_locate() per parameter is slow.
+ */
+#ifndef PROV_PARAMS_H
+#define PROV_PARAMS_H
+
+#include <openssl/params.h>
+
+#include "prov.h"
+
+#define PROV_MAX_PARAMS 16
+
+struct prov_found {
+    uint32_t seen;              /* bit i: parameter i is there */
+    size_t at[PROV_MAX_PARAMS]; /* and stands at this place of the array */
+};
+
+/* The parameter `name` of array `params`, or NULL. */
+#define PROV_PARAM(params, found, name)                                        \
+    ((found).seen >> (name)&1 ? &(params)[(found).at[name]] : NULL)
+
+#define PROV_PARAM_INDEX(prefix, name, string, kind) prefix##_##name,
+#define PROV_PARAM_DESCRIPTOR(prefix, name, string, kind)                      \
+    {.key = (string), kind, .return_size = OSSL_PARAM_UNMODIFIED},
+/* The length rejects nearly all keys; the comparison has a constant length and
+ * becomes a compare or two of a register. */
+#define PROV_PARAM_MATCH(prefix, name, string, kind)                           \
+    if (len == sizeof(string) - 1 &&                                           \
+        memcmp(text, (string), sizeof(string) - 1) == 0)                       \
+        return prefix##_##name;
+
+/*
+ * Unknown parameters are skipped. Of a parameter given twice the first counts,
+ * as with OSSL_PARAM_locate(), up to OpenSSL 3.5; the default provider refuses
+ * it since 3.6, and so do we there, before anything has happened.
+ */
+#define PROV_PARAMS(prefix, LIST)                                              \
+    enum { LIST(PROV_PARAM_INDEX, prefix) prefix##_count };                    \
+    _Static_assert((int)prefix##_count <= PROV_MAX_PARAMS, "raise the limit"); \
+    static const OSSL_PARAM prefix##_list[] = {                                \
+        LIST(PROV_PARAM_DESCRIPTOR, prefix) OSSL_PARAM_END};                   \
+    static inline int prefix##_index(const char *text)                         \
+    {                                                                          \
+        size_t len = strlen(text);                                             \
+                                                                               \
+        LIST(PROV_PARAM_MATCH, prefix)                                         \
+        return prefix##_count;                                                 \
+    }                                                                          \
+    static inline int prefix##_find(const struct prov *prov,                   \
+                                    const OSSL_PARAM *params,                  \
+                                    struct prov_found *found)                  \
+    {                                                                          \
+        size_t i;                                                              \
+                                                                               \
+        found->seen = 0;                                                       \
+        for (i = 0; params != NULL && params[i].key != NULL; i++) {            \
+            int index = prefix##_index(params[i].key);                         \
+                                                                               \
+            if (index == prefix##_count)                                       \
+                continue;                                                      \
+            if (found->seen >> index & 1) {                                    \
+                if (prov != NULL &&                                            \
+                    prov->core_version >= PROV_VERSION(3, 6, 0))               \
+                    return prov_raise(prov, REPEATED_PARAMETER);               \
+                continue;                                                      \
+            }                                                                  \
+            found->seen |= UINT32_C(1) << index;                               \
+            found->at[index] = i;                                              \
+        }                                                                      \
+        return 1;                                                              \
+    }
+
+/* Types of the descriptors, with the sizes libcrypto's macros give them. */
+#define PROV_SIZE_T                                                            \
+    .data_type = OSSL_PARAM_UNSIGNED_INTEGER, .data_size = sizeof(size_t)
+#define PROV_UINT                                                              \
+    .data_type = OSSL_PARAM_UNSIGNED_INTEGER, .data_size = sizeof(unsigned int)
+#define PROV_INT .data_type = OSSL_PARAM_INTEGER, .data_size = sizeof(int)
+#define PROV_OCTETS .data_type = OSSL_PARAM_OCTET_STRING
+#define PROV_OCTET_PTR .data_type = OSSL_PARAM_OCTET_PTR
+#define PROV_UTF8_PTR .data_type = OSSL_PARAM_UTF8_PTR
+
+/*
+ * Values. Each returns 1, or 0 without an error: the caller raises, and the
+ * rules are those of libcrypto's functions of like names. A set with data ==
+ * NULL asks for the size alone. Floating-point values are refused.
+ */
+int prov_get_size_t(const OSSL_PARAM *p, size_t *value);
+int prov_get_uint(const OSSL_PARAM *p, unsigned int *value);
+int prov_set_size_t(OSSL_PARAM *p, size_t value);
+int prov_set_uint(OSSL_PARAM *p, unsigned int value);
+int prov_set_int(OSSL_PARAM *p, unsigned int value); /* 0 .. INT_MAX */
+int prov_set_utf8_ptr(OSSL_PARAM *p, const char *value);
+int prov_set_octets(OSSL_PARAM *p, const void *value, size_t len);
+int prov_set_octet_ptr(OSSL_PARAM *p, const void *value, size_t len);
+/* Whichever of the two the caller asks for. */
+int prov_set_octets_or_ptr(OSSL_PARAM *p, const void *value, size_t len);
+
+#endif
