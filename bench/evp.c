@@ -1,0 +1,199 @@
+/*
+ * Jobs through EVP: see evp.h. The calls are those of the manual pages, with
+ * nothing between them, so that what is timed is what a program pays.
+ */
+#include "evp.h"
+
+#include <string.h>
+
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
+#include "bench.h"
+
+const struct evp_algorithm evp_algorithms[] = {
+    {"AES-128-GCM", EVP_GCM, 16},   {"AES-192-GCM", EVP_GCM, 24},
+    {"AES-256-GCM", EVP_GCM, 32},   {"ChaCha20-Poly1305", EVP_CHAPOLY, 32},
+    {"POLY1305", EVP_POLY1305, 32}, {"AES-128-CBC", EVP_CBC, 16},
+    {"AES-192-CBC", EVP_CBC, 24},   {"AES-256-CBC", EVP_CBC, 32},
+};
+const size_t evp_algorithms_count =
+    sizeof(evp_algorithms) / sizeof(evp_algorithms[0]);
+
+size_t evp_fitting(const struct evp_algorithm *a, size_t len)
+{
+    return a->family == EVP_CBC ? len & ~(size_t)15 : len;
+}
+
+enum bench_job evp_limit_job(const struct evp_algorithm *a, int encrypt)
+{
+    switch (a->family) {
+    case EVP_GCM:
+        return BENCH_GCM;
+    case EVP_CHAPOLY:
+        return BENCH_CHAPOLY;
+    case EVP_POLY1305:
+        return BENCH_POLY1305;
+    default:
+        return encrypt ? BENCH_CBC_ENCRYPT : BENCH_CBC_DECRYPT;
+    }
+}
+
+/* ---- A side ---------------------------------------------------------------
+ */
+
+void evp_side_open(struct evp_side *s, const char *name, const char *folder)
+{
+    s->name = name;
+    s->libctx = OSSL_LIB_CTX_new();
+    if (s->libctx == NULL)
+        bench_die("no library context");
+    if (folder)
+        OSSL_PROVIDER_set_default_search_path(s->libctx, folder);
+    s->provider = OSSL_PROVIDER_load(s->libctx, name);
+    if (s->provider == NULL)
+        bench_die("the provider %s does not load from %s", name,
+                  folder ? folder : "libcrypto");
+}
+
+void evp_side_close(struct evp_side *s)
+{
+    OSSL_PROVIDER_unload(s->provider);
+    OSSL_LIB_CTX_free(s->libctx);
+}
+
+const char *evp_side_buildinfo(const struct evp_side *s)
+{
+    const char *text = NULL;
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, &text, 0),
+        OSSL_PARAM_END,
+    };
+
+    if (!OSSL_PROVIDER_get_params(s->provider, params) || text == NULL)
+        return "";
+    return text;
+}
+
+/* ---- One operation --------------------------------------------------------
+ */
+
+static int update(struct evp_job *j, EVP_CIPHER_CTX *ctx, const uint8_t *in)
+{
+    size_t step = j->parts & EVP_PIECES ? 1024 : j->len;
+    int n;
+
+    for (size_t done = 0; done < j->len; done += step) {
+        size_t now = j->len - done < step ? j->len - done : step;
+
+        if (!EVP_CipherUpdate(ctx, j->out + done, &n, in + done, (int)now))
+            return 0;
+    }
+    return 1;
+}
+
+static int cipher_once(struct evp_job *j)
+{
+    static const uint8_t aad[13] = {23, 3, 3};
+    unsigned set = j->parts & EVP_KEY ? j->turn++ & 1 : 0;
+    int aead = j->algorithm->family != EVP_CBC, ok, n;
+    EVP_CIPHER_CTX *ctx = j->ctx;
+
+    if (j->parts & EVP_NEW)
+        ctx = EVP_CIPHER_CTX_new();
+    ok = EVP_CipherInit_ex(
+        ctx, j->parts & (EVP_NEW | EVP_CIPHER_) ? j->cipher : NULL, NULL,
+        j->parts & EVP_KEY ? j->set[set].key : NULL, j->set[set].iv,
+        j->encrypt);
+    if (j->parts & EVP_DATA) {
+        if (!aead && (j->parts & EVP_NEW))
+            EVP_CIPHER_CTX_set_padding(ctx, 0);
+        if (aead && !j->encrypt)
+            ok &= EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16,
+                                      j->set[set].tag);
+        if (j->parts & EVP_AAD)
+            ok &= EVP_CipherUpdate(ctx, NULL, &n, aad, sizeof(aad));
+        ok &= update(j, ctx, j->set[set].in);
+        ok &= EVP_CipherFinal_ex(ctx, j->out + j->len, &n);
+        if (aead && j->encrypt)
+            ok &= EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, j->tag);
+    }
+    if (j->parts & EVP_NEW)
+        EVP_CIPHER_CTX_free(ctx);
+    return ok;
+}
+
+static int mac_once(struct evp_job *j)
+{
+    unsigned set = j->turn++ & 1;
+    EVP_MAC_CTX *ctx = j->mac_ctx;
+    size_t n;
+    int ok;
+
+    if (j->parts & EVP_NEW)
+        ctx = EVP_MAC_CTX_new(j->mac);
+    ok = EVP_MAC_init(ctx, j->set[set].key, 32, NULL);
+    if (j->parts & EVP_DATA) {
+        ok &= EVP_MAC_update(ctx, j->set[set].in, j->len);
+        ok &= EVP_MAC_final(ctx, j->tag, &n, sizeof(j->tag));
+    }
+    if (j->parts & EVP_NEW)
+        EVP_MAC_CTX_free(ctx);
+    return ok;
+}
+
+void evp_job_run(void *arg, size_t reps)
+{
+    struct evp_job *j = arg;
+
+    if (j->mac)
+        while (reps--)
+            j->failed |= !mac_once(j);
+    else
+        while (reps--)
+            j->failed |= !cipher_once(j);
+}
+
+/* ---- A job ----------------------------------------------------------------
+ */
+
+void evp_job_open(struct evp_job *j, const struct evp_side *s,
+                  const struct evp_algorithm *a, int encrypt, unsigned parts,
+                  size_t len, uint8_t *out, const uint8_t *in)
+{
+    int ok;
+
+    memset(j, 0, sizeof(*j));
+    j->algorithm = a;
+    j->encrypt = encrypt;
+    j->parts = parts;
+    j->len = len;
+    j->out = out;
+    for (unsigned i = 0; i < 2; i++) {
+        bench_fill(j->set[i].key, 32, 100 + i);
+        bench_fill(j->set[i].iv, 16, 200 + i);
+        j->set[i].in = in + (encrypt || !(parts & EVP_KEY) ? 0 : i * len);
+    }
+    if (a->family == EVP_POLY1305) {
+        j->mac = EVP_MAC_fetch(s->libctx, a->name, NULL);
+        j->mac_ctx = j->mac ? EVP_MAC_CTX_new(j->mac) : NULL;
+        ok = j->mac_ctx && EVP_MAC_init(j->mac_ctx, j->set[0].key, 32, NULL);
+    } else {
+        j->cipher = EVP_CIPHER_fetch(s->libctx, a->name, NULL);
+        j->ctx = EVP_CIPHER_CTX_new();
+        ok = j->cipher && j->ctx &&
+             EVP_CipherInit_ex(j->ctx, j->cipher, NULL, j->set[0].key,
+                               j->set[0].iv, encrypt) &&
+             EVP_CIPHER_CTX_set_padding(j->ctx, 0);
+    }
+    if (!ok)
+        bench_die("%s: the provider %s does not start", a->name, s->name);
+}
+
+void evp_job_close(struct evp_job *j)
+{
+    EVP_MAC_CTX_free(j->mac_ctx);
+    EVP_MAC_free(j->mac);
+    EVP_CIPHER_CTX_free(j->ctx);
+    EVP_CIPHER_free(j->cipher);
+}
