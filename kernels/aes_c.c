@@ -426,14 +426,13 @@ static void cbc_decrypt(const struct bc_aes_key *key, uint8_t iv[16],
     while (nblocks > 0) {
         size_t n = nblocks < 4 ? nblocks : 4, i;
         struct half2 c[4];
-        uint8_t x[64];
 
         /* The ciphertext is needed twice, and `out` may lie over it. */
         for (i = 0; i < n; i++)
             c[i] = load_16(in + 16 * i);
-        bc_aes_c_decrypt(key, x, in, n);
+        bc_aes_c_decrypt(key, out, in, n);
         for (i = 0; i < n; i++) {
-            store_16(out + 16 * i, xor_16(prev, load_16(x + 16 * i)));
+            store_16(out + 16 * i, xor_16(prev, load_16(out + 16 * i)));
             prev = c[i];
         }
         in += 16 * n;
