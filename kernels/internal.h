@@ -206,6 +206,9 @@ extern const struct bc_poly1305_ops bc_poly1305_ops_c;
 extern const struct bc_cbc_ops bc_cbc_ops_aesni;
 extern const struct bc_cbc_ops bc_cbc_ops_vaes256;
 extern const struct bc_cbc_ops bc_cbc_ops_vaes512;
+extern const struct bc_gcm_ops bc_gcm_ops_aesni;
+extern const struct bc_gcm_ops bc_gcm_ops_vaes256;
+extern const struct bc_gcm_ops bc_gcm_ops_vaes512;
 #endif
 
 #endif

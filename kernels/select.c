@@ -16,6 +16,11 @@ const struct bc_cbc_ops *const bc_cbc_list[] = {
 };
 
 const struct bc_gcm_ops *const bc_gcm_list[] = {
+#if defined(BC_X86_64)
+    &bc_gcm_ops_vaes512,
+    &bc_gcm_ops_vaes256,
+    &bc_gcm_ops_aesni,
+#endif
     &bc_gcm_ops_c,
     NULL,
 };

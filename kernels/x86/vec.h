@@ -45,6 +45,7 @@ INLINE block b_xor(block a, block b)
  *
  *   v_load, v_store    LANES blocks, any alignment
  *   v_stream           the same past the caches; VL-aligned
+ *   v_load_a16         LANES blocks, aligned as one
  *   v_load_first       the first n blocks (1..LANES), zeros behind
  *   v_store_first      the first n lanes (1..LANES)
  *   v_every(b)         b in every lane
@@ -77,6 +78,7 @@ typedef __m128i vec;
 #define v_load(p) b_load(p)
 #define v_store(p, a) b_store(p, a)
 #define v_stream(p, a) _mm_stream_si128((__m128i *)(p), a)
+#define v_load_a16(p) b_load_aligned(p)
 #define v_load_first(p, n) ((void)(n), b_load(p))
 #define v_store_first(p, a, n) ((void)(n), b_store(p, a))
 #define v_every(b) (b)
@@ -105,6 +107,7 @@ typedef __m256i vec;
 #define v_load(p) _mm256_loadu_si256((const __m256i *)(p))
 #define v_store(p, a) _mm256_storeu_si256((__m256i *)(p), a)
 #define v_stream(p, a) _mm256_stream_si256((__m256i *)(p), a)
+#define v_load_a16(p) v_load(p)
 #define v_every _mm256_broadcastsi128_si256
 #define v_every_at(p) _mm256_broadcastsi128_si256(b_load_aligned(p))
 #define v_lane0 _mm256_zextsi128_si256
@@ -151,6 +154,7 @@ typedef __m512i vec;
 #define v_load(p) _mm512_loadu_si512(p)
 #define v_store(p, a) _mm512_storeu_si512(p, a)
 #define v_stream(p, a) _mm512_stream_si512((__m512i *)(p), a)
+#define v_load_a16(p) v_load(p)
 #define v_every _mm512_broadcast_i32x4
 #define v_every_at(p) _mm512_broadcast_i32x4(b_load_aligned(p))
 #define v_lane0 _mm512_zextsi128_si512

@@ -1,0 +1,437 @@
+/*
+ * AES-GCM over whole blocks, one text for every vector width: CTR and GHASH
+ * side by side, GCM_GROUP blocks at a time, and whatever is left in one pass.
+ *
+ * GHASH, the mathematics. A block is a polynomial over GF(2) modulo
+ * P = x^128 + x^7 + x^2 + x + 1, and GCM's first bit is the coefficient of
+ * x^0. Once its bytes are reversed, a block is a 128-bit integer whose bit i
+ * belongs to x^(127-i), and a 256-bit integer's bit i belongs to x^(255-i).
+ *
+ * The carry-less product of two such 128-bit integers, seen as a 256-bit one,
+ * comes out multiplied by x. To undo that, what we store for a power of H is
+ *     S_n = H^n x^-1,
+ * so that (data) * S_n = data H^n and S_m * S_n = S_(m+n). The multiplication
+ * by x^-1 shifts the integer left by one bit; the bit that falls off at the
+ * top is x^-1 = x^127 + x^6 + x + 1, the integer c200..0001.
+ *
+ * A product of data D = (upper half D1, lower half D0) with S would take four
+ * 64-bit products in three columns, and a reduction of the lower 128 bits. But
+ * D0's column lies x^64 behind D1's, and x^64 can go into the constant:
+ *     D S = D1 S + D0 T   with   T = S x^64 mod P,
+ * which has two columns only,
+ *     hi = D1 S1 + D0 T1,    lo = D1 S0 + D0 T0,
+ *     D S = hi + lo 2^-64    (as the upper 128 bits of a 256-bit integer).
+ * Products of many blocks are summed up in hi and lo. What sticks out in the
+ * end is the lower half of lo, v. Bit j of v belongs to x^(191-j), which is
+ * x^(63-j) (x^7 + x^2 + x + 1): v itself 128 bits higher, for the 1, and
+ * v * c200000000000000 64 bits higher than v, for the rest. So
+ *     D S = hi + swap(lo) + v * c200000000000000,
+ * where swap() exchanges the halves: its upper half is v, and its lower half
+ * the part of lo that did not stick out. The same line with hi = 0 makes T
+ * from lo = S.
+ *
+ * Karatsuba's three products instead of four cost two more operations on the
+ * data and a middle column; measured (bench/), it is no faster here.
+ *
+ * Struct bc_gcm keeps S_n in powers[] and T_n in halves[], from the highest n
+ * down to 1, then zeros: a wide load at S_n takes the powers for n blocks of
+ * data, and where the data end before the vector does, it multiplies by zero.
+ */
+
+#define GCM_GROUP (GCM_VECS * LANES) /* blocks, as many as powers are made */
+
+_Static_assert(GCM_GROUP <= BC_GCM_POWERS, "no room for the powers");
+_Static_assert(sizeof(((struct bc_gcm *)0)->powers) >=
+                   16 * (BC_GCM_POWERS + LANES - 1),
+               "a load at the first power leaves the array");
+
+/* Bytes of each lane in reverse order: GHASH's integers, and counters whose
+ * last four bytes are a number. */
+INLINE block byte_reversal(void)
+{
+    return _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
+}
+
+/* From memory that was written in two halves or in one piece: a 16-byte load
+ * would have to wait until two 8-byte stores have left the store queue. */
+INLINE block b_load_halves(const void *p)
+{
+    const uint8_t *b = p;
+
+    return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)b),
+                              _mm_loadl_epi64((const __m128i *)(b + 8)));
+}
+
+/* hi + swap(lo) + v * c200000000000000 of the comment above. */
+INLINE vec ghash_reduce(vec hi, vec lo)
+{
+    const vec poly = v_every(_mm_set1_epi64x((long long)0xc200000000000000));
+
+    return v_xor3(hi, v_swap(lo), v_clmul(lo, poly, 0x00));
+}
+
+/* Adds the product of the data x and the power (s, t); `first` starts. */
+INLINE void ghash_step(vec *hi, vec *lo, vec x, vec s, vec t, int first)
+{
+    vec a = v_clmul(x, s, 0x11), b = v_clmul(x, t, 0x10);
+    vec c = v_clmul(x, s, 0x01), d = v_clmul(x, t, 0x00);
+
+    *hi = first ? v_xor(a, b) : v_xor3(*hi, a, b);
+    *lo = first ? v_xor(c, d) : v_xor3(*lo, c, d);
+}
+
+static const uint8_t *power_s(const struct bc_gcm *g, size_t n)
+{
+    return g->powers[BC_GCM_POWERS - n];
+}
+
+static const uint8_t *power_t(const struct bc_gcm *g, size_t n)
+{
+    return g->halves[BC_GCM_POWERS - n];
+}
+
+/*
+ * nblocks blocks of data in nvec vectors x, not yet byte-reversed; acc, which
+ * is, has one lane, or several if there are as many blocks. Lanes of x behind
+ * the last block may hold anything.
+ */
+INLINE block ghash_vecs(const struct bc_gcm *g, vec acc, const vec *x, int nvec,
+                        size_t nblocks)
+{
+    const vec reverse = v_every(byte_reversal());
+    const uint8_t *s = power_s(g, nblocks), *t = power_t(g, nblocks);
+    vec hi = v_zero(), lo = v_zero();
+    int i;
+
+    /* Last the vector that has to wait for acc. */
+    UNROLL
+    for (i = nvec - 1; i >= 0; i--) {
+        vec y = v_shuffle(x[i], reverse);
+
+        if (i == 0)
+            y = v_xor(y, acc);
+        ghash_step(&hi, &lo, y, v_load_a16(s + i * VL), v_load_a16(t + i * VL),
+                   i == nvec - 1);
+    }
+    return v_sum(ghash_reduce(hi, lo));
+}
+
+/* 1 .. GCM_GROUP blocks of data from memory. */
+static block ghash_few(const struct bc_gcm *g, vec acc, const uint8_t *in,
+                       size_t nblocks)
+{
+    size_t last = (nblocks + LANES - 1) % LANES + 1;
+    vec x[GCM_VECS];
+    int i;
+
+    switch ((nblocks + LANES - 1) / LANES) {
+#define CASE(n)                                                                \
+    case n:                                                                    \
+        UNROLL                                                                 \
+        for (i = 0; i < n - 1; i++)                                            \
+            x[i] = v_load(in + i * VL);                                        \
+        x[n - 1] = v_load_first(in + (n - 1) * VL, last);                      \
+        return ghash_vecs(g, acc, x, n, nblocks)
+        CASE(1);
+        CASE(2);
+        CASE(3);
+        CASE(4);
+#if GCM_VECS > 4
+        CASE(5);
+        CASE(6);
+        CASE(7);
+        CASE(8);
+#endif
+#undef CASE
+    }
+    return v_sum(acc);
+}
+
+/* ---- Powers of H --------------------------------------------------------- */
+
+static void store_powers(struct bc_gcm *g, size_t n, vec s, size_t count)
+{
+    v_store_first(g->powers[BC_GCM_POWERS - n], s, count);
+    v_store_first(g->halves[BC_GCM_POWERS - n], ghash_reduce(v_zero(), s),
+                  count);
+}
+
+/* At least n powers, n <= GCM_GROUP, a power of two: from H^1 .. H^m come
+ * H^(m+1) .. H^2m. */
+static __attribute__((noinline)) void more_powers(struct bc_gcm *g, size_t n)
+{
+    size_t m, i;
+
+    for (m = g->npowers; m < n; m *= 2) {
+        vec x = v_every_at(power_s(g, m)), hi = x, lo = x;
+
+        for (i = 0; i < m; i += LANES) {
+            ghash_step(&hi, &lo, x, v_load_a16(power_s(g, m - i)),
+                       v_load_a16(power_t(g, m - i)), 1);
+            store_powers(g, 2 * m - i, ghash_reduce(hi, lo),
+                         m - i < LANES ? m - i : LANES);
+        }
+    }
+    g->npowers = (uint32_t)m;
+}
+
+INLINE void need_powers(struct bc_gcm *g, size_t n)
+{
+    if (g->npowers < n)
+        more_powers(g, n < GCM_GROUP ? n : GCM_GROUP);
+}
+
+static void gcm_set_key(struct bc_gcm *g, const uint8_t *raw, size_t keylen)
+{
+    block h =
+        _mm_shuffle_epi8(aes_expand(&g->key, raw, keylen), byte_reversal());
+    /* All ones if the top bit falls off. */
+    block carry = _mm_srai_epi32(_mm_shuffle_epi32(h, 0xff), 31);
+    block s =
+        b_xor(_mm_slli_epi64(h, 1), _mm_slli_si128(_mm_srli_epi64(h, 63), 8));
+
+    s = b_xor(s, _mm_and_si128(
+                     carry, _mm_set_epi64x((long long)0xc200000000000000, 1)));
+    memset(g->powers[BC_GCM_POWERS], 0, sizeof(g->powers) - 16 * BC_GCM_POWERS);
+    memset(g->halves[BC_GCM_POWERS], 0, sizeof(g->halves) - 16 * BC_GCM_POWERS);
+    store_powers(g, 1, v_lane0(s), 1);
+    g->npowers = 1;
+}
+
+/* ---- Single passes ------------------------------------------------------- */
+
+static void gcm_block(const struct bc_gcm *g, uint8_t out[16],
+                      const uint8_t in[16])
+{
+    b_store(out, aes_encrypt(&g->key, b_load_halves(in)));
+}
+
+static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
+{
+    block acc;
+
+    if (nblocks == 0)
+        return;
+    need_powers(g, nblocks);
+    acc = _mm_shuffle_epi8(b_load_halves(g->acc), byte_reversal());
+    while (nblocks > GCM_GROUP) {
+        acc = ghash_few(g, v_lane0(acc), in, GCM_GROUP);
+        in += 16 * GCM_GROUP;
+        nblocks -= GCM_GROUP;
+    }
+    acc = ghash_few(g, v_lane0(acc), in, nblocks);
+    b_store(g->acc, _mm_shuffle_epi8(acc, byte_reversal()));
+}
+
+/* Round r of all vectors. */
+#define ROUND(x, n, r)                                                         \
+    do {                                                                       \
+        vec k_ = v_every_at(rk[r]);                                            \
+        UNROLL                                                                 \
+        for (i = 0; i < (n); i++)                                              \
+            (x)[i] = v_aesenc((x)[i], k_);                                     \
+    } while (0)
+
+/* Rounds 10 to 13, as far as the key has them. */
+#define LATE_ROUNDS(x, n)                                                      \
+    do {                                                                       \
+        if (g->key.rounds > 10) {                                              \
+            ROUND(x, n, 10);                                                   \
+            ROUND(x, n, 11);                                                   \
+            if (g->key.rounds > 12) {                                          \
+                ROUND(x, n, 12);                                               \
+                ROUND(x, n, 13);                                               \
+            }                                                                  \
+        }                                                                      \
+    } while (0)
+
+/* The next counters, after the first key addition. */
+INLINE void start_counters(const struct bc_gcm *g, vec *ctr, vec *x, int nvec)
+{
+    const vec reverse = v_every(byte_reversal());
+    const vec step = v_every(_mm_set_epi32(0, 0, 0, LANES));
+    const vec k = v_every_at(g->key.rk[0]);
+    int i;
+
+    UNROLL
+    for (i = 0; i < nvec; i++) {
+        x[i] = v_xor(v_shuffle(*ctr, reverse), k);
+        *ctr = v_add32(*ctr, step);
+    }
+}
+
+enum gcm_work {
+    GCM_ENCRYPT,
+    GCM_DECRYPT,
+    GCM_CTR_ONLY, /* encryption that leaves GHASH to a later pass */
+};
+
+/*
+ * nblocks blocks in nvec vectors, the last of which holds `last` blocks, AES
+ * and GHASH after each other: the processor overlaps them as far as one waits
+ * for the other. ctr holds the next LANES counters, byte-reversed.
+ */
+INLINE block gcm_vecs(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
+                      const uint8_t *in, int nvec, size_t last, size_t nblocks,
+                      enum gcm_work work)
+{
+    const uint8_t(*rk)[16] = g->key.rk;
+    block sum = v_sum(acc);
+    vec x[GCM_VECS], data[GCM_VECS], k;
+    int i, r;
+
+    start_counters(g, ctr, x, nvec);
+    UNROLL
+    for (r = 1; r < 10; r++)
+        ROUND(x, nvec, r);
+    LATE_ROUNDS(x, nvec);
+    UNROLL
+    for (i = 0; i < nvec; i++)
+        data[i] = i < nvec - 1 ? v_load(in + i * VL)
+                               : v_load_first(in + i * VL, last);
+    if (work == GCM_DECRYPT)
+        sum = ghash_vecs(g, acc, data, nvec, nblocks);
+    k = v_every_at(rk[g->key.rounds]);
+    UNROLL
+    for (i = 0; i < nvec; i++) {
+        x[i] = v_aesenclast(x[i], v_xor(k, data[i]));
+        if (i < nvec - 1)
+            v_store(out + i * VL, x[i]);
+        else
+            v_store_first(out + i * VL, x[i], last);
+    }
+    if (work == GCM_ENCRYPT)
+        sum = ghash_vecs(g, acc, x, nvec, nblocks);
+    return sum;
+}
+
+/* 0 .. GCM_GROUP blocks in one pass. */
+INLINE block gcm_few(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
+                     const uint8_t *in, size_t nblocks, enum gcm_work work)
+{
+    size_t last = (nblocks + LANES - 1) % LANES + 1;
+
+    switch ((nblocks + LANES - 1) / LANES) {
+#define CASE(n)                                                                \
+    case n:                                                                    \
+        return gcm_vecs(g, acc, ctr, out, in, n, last, nblocks, work)
+        CASE(1);
+        CASE(2);
+        CASE(3);
+        CASE(4);
+#if GCM_VECS > 4
+        CASE(5);
+        CASE(6);
+        CASE(7);
+        CASE(8);
+#endif
+#undef CASE
+    }
+    return v_sum(acc);
+}
+
+/* ---- The loop ------------------------------------------------------------ */
+
+/*
+ * One group through AES and, between the rounds, another (`hashed`) through
+ * GHASH: what was encrypted before, or what is decrypted now.
+ *
+ * All lanes of a vector are multiplied by the same power, that of a block as
+ * many blocks away from the end of the group as the first lane's; the lanes
+ * of acc stay apart from group to group, each the sum of its own column of
+ * blocks. Only the last group of a message, in ghash_vecs(), uses the powers
+ * that belong to the lanes, and there they come together.
+ */
+INLINE vec gcm_group(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
+                     const uint8_t *in, const uint8_t *hashed)
+{
+    const uint8_t(*rk)[16] = g->key.rk;
+    const vec reverse = v_every(byte_reversal());
+    vec x[GCM_VECS], hi = v_zero(), lo = v_zero(), k;
+    int i, j, r;
+
+    start_counters(g, ctr, x, GCM_VECS);
+    UNROLL
+    for (r = 1; r < 10; r++) {
+        ROUND(x, GCM_VECS, r);
+        /* Last, in round 8, the vector that has to wait for acc. */
+        if (r < 9 && r * GCM_VECS % 8 == 0) {
+            vec y;
+
+            j = GCM_VECS - r * GCM_VECS / 8;
+            y = v_shuffle(v_load(hashed + j * VL), reverse);
+            if (j == 0)
+                y = v_xor(y, acc);
+            ghash_step(&hi, &lo, y,
+                       v_every_at(power_s(g, GCM_GROUP - j * LANES)),
+                       v_every_at(power_t(g, GCM_GROUP - j * LANES)),
+                       j == GCM_VECS - 1);
+        }
+    }
+    acc = ghash_reduce(hi, lo);
+    LATE_ROUNDS(x, GCM_VECS);
+    k = v_every_at(rk[g->key.rounds]);
+    UNROLL
+    for (i = 0; i < GCM_VECS; i++)
+        v_store(out + i * VL,
+                v_aesenclast(x[i], v_xor(k, v_load(in + i * VL))));
+    return acc;
+}
+
+INLINE void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                      size_t nblocks, enum gcm_work work)
+{
+    const block reverse = byte_reversal();
+    const size_t group = 16 * GCM_GROUP;
+    block next = _mm_shuffle_epi8(b_load_halves(g->ctr), reverse);
+    block sum = _mm_shuffle_epi8(b_load_halves(g->acc), reverse);
+    vec acc = v_lane0(sum), ctr = v_add32(v_every(next), v_lane_numbers());
+
+    need_powers(g, nblocks);
+    next = _mm_add_epi32(next, _mm_cvtsi32_si128((int)(uint32_t)nblocks));
+    b_store(g->ctr, _mm_shuffle_epi8(next, reverse));
+
+    if (work == GCM_ENCRYPT && nblocks > GCM_GROUP) {
+        gcm_vecs(g, acc, &ctr, out, in, GCM_VECS, LANES, GCM_GROUP,
+                 GCM_CTR_ONLY);
+        for (;;) {
+            out += group;
+            in += group;
+            nblocks -= GCM_GROUP;
+            if (nblocks <= GCM_GROUP)
+                break;
+            acc = gcm_group(g, acc, &ctr, out, in, out - group);
+        }
+        acc = v_lane0(ghash_few(g, acc, out - group, GCM_GROUP));
+    }
+    if (work == GCM_DECRYPT && nblocks > GCM_GROUP) {
+        while (nblocks >= 2 * GCM_GROUP) {
+            acc = gcm_group(g, acc, &ctr, out, in, in);
+            out += group;
+            in += group;
+            nblocks -= GCM_GROUP;
+        }
+        acc = v_lane0(gcm_vecs(g, acc, &ctr, out, in, GCM_VECS, LANES,
+                               GCM_GROUP, GCM_DECRYPT));
+        out += group;
+        in += group;
+        nblocks -= GCM_GROUP;
+    }
+    sum = gcm_few(g, acc, &ctr, out, in, nblocks, work);
+    b_store(g->acc, _mm_shuffle_epi8(sum, reverse));
+}
+
+static void gcm_encrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                        size_t nblocks)
+{
+    gcm_crypt(g, out, in, nblocks, GCM_ENCRYPT);
+}
+
+static void gcm_decrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                        size_t nblocks)
+{
+    gcm_crypt(g, out, in, nblocks, GCM_DECRYPT);
+}
+
+#undef ROUND
+#undef LATE_ROUNDS
