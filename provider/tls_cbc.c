@@ -22,7 +22,6 @@
 #define _DEFAULT_SOURCE
 #include "tls_cbc.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -99,18 +98,8 @@ void tls_cbc_add_padding(const struct tls_cbc *t, uint8_t *rec, size_t len)
  */
 static int make_decoy(struct tls_cbc *t)
 {
-    size_t got = 0;
-
-    while (got < TLS_CBC_MAX_MAC) {
-        ssize_t n = getrandom(t->decoy + got, TLS_CBC_MAX_MAC - got, 0);
-
-        if (n < 0 && errno != EINTR)
-            return 0;
-        if (n > 0)
-            got += (size_t)n;
-    }
-    t->has_decoy = 1;
-    return 1;
+    t->has_decoy = getentropy(t->decoy, sizeof(t->decoy)) == 0;
+    return t->has_decoy;
 }
 
 int tls_cbc_begin(struct tls_cbc *t, size_t len)
