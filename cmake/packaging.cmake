@@ -1,9 +1,6 @@
-# cmake --install: the module goes where libcrypto looks for modules, an
-# absolute path that --prefix does not move; DESTDIR does. `cpack` in the build
-# folder makes a Debian package of the same files.
-install(TARGETS bulkcipher LIBRARY DESTINATION ${BULKCIPHER_MODULESDIR})
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-
+# `cpack` in the build folder makes a Debian package of what cmake --install
+# installs. The module's folder is absolute, whatever the prefix: libcrypto
+# looks nowhere else.
 set(CPACK_GENERATOR DEB)
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
