@@ -147,17 +147,18 @@ static void gcm_block(const struct bc_gcm *g, uint8_t out[16],
     bc_aes_c_encrypt(&g->key, out, in, 1);
 }
 
-/* Up to four blocks of CTR; the key stream is left in `stream`. */
+/* Up to four blocks of CTR; the key stream is left in `stream`. Four counters
+ * are made in any case: with nblocks as the bound, gcc 12 ends the loop by the
+ * value of the counter, which is secret if GHASH made it. */
 static void ctr_blocks(struct bc_gcm *g, uint8_t stream[64], size_t nblocks)
 {
-    uint32_t n = load_be32(g->ctr + 12);
-    size_t i;
+    uint32_t n = load_be32(g->ctr + 12), i;
 
-    for (i = 0; i < nblocks; i++) {
+    for (i = 0; i < 4; i++) {
         memcpy(stream + 16 * i, g->ctr, 12);
-        store_be32(stream + 16 * i + 12, n++);
+        store_be32(stream + 16 * i + 12, n + i);
     }
-    store_be32(g->ctr + 12, n);
+    store_be32(g->ctr + 12, n + (uint32_t)nblocks);
     bc_aes_c_encrypt(&g->key, stream, stream, nblocks);
 }
 
