@@ -153,7 +153,7 @@ static int gcm_fix_iv(struct gcm_ctx *ctx, const uint8_t *iv, size_t len)
 
 /* ---- Parameters ---------------------------------------------------------- */
 
-#define GCM_GET_PARAMS(X, p)                                                   \
+#define GCM_GET_PARAMS_3_0(X, p)                                               \
     X(p, KEYLEN, "keylen", PROV_SIZE_T)                                        \
     X(p, IVLEN, "ivlen", PROV_SIZE_T)                                          \
     X(p, TAGLEN, "taglen", PROV_SIZE_T)                                        \
@@ -161,9 +161,15 @@ static int gcm_fix_iv(struct gcm_ctx *ctx, const uint8_t *iv, size_t len)
     X(p, UPDATED_IV, "updated-iv", PROV_OCTETS)                                \
     X(p, TAG, "tag", PROV_OCTETS)                                              \
     X(p, TLS_AAD_PAD, "tlsaadpad", PROV_SIZE_T)                                \
-    X(p, TLS_IV_GEN, "tlsivgen", PROV_OCTETS)                                  \
+    X(p, TLS_IV_GEN, "tlsivgen", PROV_OCTETS)
+#define GCM_GET_PARAMS(X, p)                                                   \
+    GCM_GET_PARAMS_3_0(X, p)                                                   \
     X(p, IV_GENERATED, "iv-generated", PROV_UINT)
 PROV_PARAMS(get, GCM_GET_PARAMS)
+
+/* What the default provider lists before 3.4. */
+static const OSSL_PARAM get_list_3_0[] = {
+    GCM_GET_PARAMS_3_0(PROV_PARAM_DESCRIPTOR, get) OSSL_PARAM_END};
 
 #define GCM_SET_PARAMS(X, p)                                                   \
     X(p, IVLEN, "ivlen", PROV_SIZE_T)                                          \
@@ -173,11 +179,12 @@ PROV_PARAMS(get, GCM_GET_PARAMS)
     X(p, TLS_IV_INV, "tlsivinv", PROV_OCTETS)
 PROV_PARAMS(set, GCM_SET_PARAMS)
 
-static const OSSL_PARAM *gcm_gettable_ctx_params(void *ctx, void *prov)
+static const OSSL_PARAM *gcm_gettable_ctx_params(void *ctx, void *provctx)
 {
+    const struct prov *prov = provctx;
+
     (void)ctx;
-    (void)prov;
-    return get_list;
+    return prov->core_version < PROV_VERSION(3, 4, 0) ? get_list_3_0 : get_list;
 }
 
 static const OSSL_PARAM *gcm_settable_ctx_params(void *ctx, void *prov)
@@ -195,7 +202,7 @@ static int gcm_get_iv(struct gcm_ctx *ctx, OSSL_PARAM *p)
         (ctx->prov->core_version < PROV_VERSION(4, 0, 0) || ctx->record ||
          !gcm_random_iv(ctx)))
         return 0;
-    if (p->data != NULL && p->data_size < ctx->ivlen)
+    if (p->data_size < ctx->ivlen)
         return prov_raise(ctx->prov, INVALID_IV_LENGTH);
     if (!prov_set_octets_or_ptr(p, ctx->iv, ctx->ivlen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);

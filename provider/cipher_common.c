@@ -8,7 +8,7 @@
 
 #include "cipher_common.h"
 
-#define CIPHER_PARAMS(X, p)                                                    \
+#define CIPHER_PARAMS_3_0(X, p)                                                \
     X(p, MODE, "mode", PROV_UINT)                                              \
     X(p, KEYLEN, "keylen", PROV_SIZE_T)                                        \
     X(p, IVLEN, "ivlen", PROV_SIZE_T)                                          \
@@ -17,14 +17,22 @@
     X(p, CUSTOM_IV, "custom-iv", PROV_INT)                                     \
     X(p, CTS, "cts", PROV_INT)                                                 \
     X(p, TLS_MULTI, "tls-multi", PROV_INT)                                     \
-    X(p, HAS_RANDKEY, "has-randkey", PROV_INT)                                 \
+    X(p, HAS_RANDKEY, "has-randkey", PROV_INT)
+#define CIPHER_PARAMS(X, p)                                                    \
+    CIPHER_PARAMS_3_0(X, p)                                                    \
     X(p, ENCRYPT_THEN_MAC, "encrypt-then-mac", PROV_INT)
 PROV_PARAMS(info, CIPHER_PARAMS)
 
-const OSSL_PARAM *prov_cipher_gettable_params(void *prov)
+/* What the default provider lists before 3.6. */
+static const OSSL_PARAM info_list_3_0[] = {
+    CIPHER_PARAMS_3_0(PROV_PARAM_DESCRIPTOR, info) OSSL_PARAM_END};
+
+const OSSL_PARAM *prov_cipher_gettable_params(void *provctx)
 {
-    (void)prov;
-    return info_list;
+    const struct prov *prov = provctx;
+
+    return prov->core_version < PROV_VERSION(3, 6, 0) ? info_list_3_0
+                                                      : info_list;
 }
 
 int prov_cipher_get_params(OSSL_PARAM params[],

@@ -51,7 +51,7 @@ static const OSSL_ALGORITHM *query_operation(void *provctx, int operation,
     X(p, NAME, "name", PROV_UTF8_PTR)                                          \
     X(p, VERSION, "version", PROV_UTF8_PTR)                                    \
     X(p, BUILDINFO, "buildinfo", PROV_UTF8_PTR)                                \
-    X(p, STATUS, "status", PROV_UINT)
+    X(p, STATUS, "status", PROV_INT)
 PROV_PARAMS(provider, PROVIDER_PARAMS)
 
 static const OSSL_PARAM *gettable_params(void *provctx)
@@ -78,7 +78,7 @@ static int get_params(void *provctx, OSSL_PARAM params[])
         !prov_set_utf8_ptr(p, prov->buildinfo))
         return 0;
     if ((p = PROV_PARAM(params, found, provider_STATUS)) != NULL &&
-        !prov_set_uint(p, 1))
+        !prov_set_int(p, 1))
         return 0;
     return 1;
 }
