@@ -468,7 +468,6 @@ int main(int argc, char **argv)
     memset(&limits, 0, sizeof(limits));
     if (!o.smoke) {
         bench_limits_measure(&limits, bc_cpu(), buffers.out, buffers.in);
-        printf("\n");
         bench_limits_print(&limits, csv);
     }
 

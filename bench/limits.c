@@ -352,8 +352,7 @@ double bench_limit(const struct bench_limits *l, enum bench_job job,
     return len >= BENCH_MAX_LEN && memory > limit ? memory : limit;
 }
 
-/* ---- The listing -----------------------------------------------------------
- */
+/* ---- The listing --------------------------------------------------------- */
 
 static void print_line(FILE *csv, const char *name, const double *t)
 {
@@ -365,50 +364,47 @@ static void print_line(FILE *csv, const char *name, const double *t)
             printf(" %8s", "-");
     printf("\n");
     if (csv)
-        fprintf(csv, "%s,%.3f,%.3f,%.3f\n", name, t[0], t[1], t[2]);
+        fprintf(csv, "# cycles of %s: %.3f %.3f %.3f\n", name, t[0], t[1],
+                t[2]);
+}
+
+static void print_one(FILE *csv, const char *name, double t)
+{
+    printf("  %-34s %8.3f\n", name, t);
+    if (csv)
+        fprintf(csv, "# cycles of %s: %.4f\n", name, t);
 }
 
 void bench_limits_print(const struct bench_limits *l, FILE *csv)
 {
-    static const char *const bare[3] = {"GCM: 10 vaesenc + 3 vpclmulqdq",
-                                        "GCM: 12 vaesenc + 3 vpclmulqdq",
-                                        "GCM: 14 vaesenc + 3 vpclmulqdq"};
-    static const char *const full[3] = {"GCM-128 with a block's other work",
-                                        "GCM-192 with a block's other work",
-                                        "GCM-256 with a block's other work"};
-
     if (l->add[0] == 0)
         return;
-    if (csv)
-        fprintf(csv, "instruction,cycles_16,cycles_32,cycles_64\n");
-    printf("Instructions: core cycles from one to the next, many in flight\n");
-    printf("  %-34s %8s %8s %8s\n", "", "16 bytes", "32", "64");
+    printf("\nCore cycles from one instruction to the next, many in flight\n"
+           "  %-34s %8s %8s %8s\n",
+           "", "16 bytes", "32", "64");
     print_line(csv, "vaesenc", l->aes);
     print_line(csv, "vpclmulqdq", l->clmul);
     print_line(csv, "vpmuludq", l->muludq);
     print_line(csv, "vpmadd52luq", l->madd52);
     print_line(csv, "vpaddd", l->add);
-    print_line(csv, "ChaCha20 quarter-round", l->chacha);
-    print_line(csv, "Poly1305: vpmuludq + 2 vpaddq", l->poly);
+    print_line(csv, "a ChaCha20 quarter-round", l->chacha);
+    print_line(csv, "Poly1305's vpmuludq + 2 vpaddq", l->poly);
     for (int i = 0; i < 3; i++) {
-        double t[BENCH_WIDTHS];
+        double bare[BENCH_WIDTHS], full[BENCH_WIDTHS];
+        char name[64];
 
-        for (int w = 0; w < BENCH_WIDTHS; w++)
-            t[w] = l->gcm_bare[w][i];
-        print_line(csv, bare[i], t);
-        for (int w = 0; w < BENCH_WIDTHS; w++)
-            t[w] = l->gcm[w][i];
-        print_line(csv, full[i], t);
+        for (int w = 0; w < BENCH_WIDTHS; w++) {
+            bare[w] = l->gcm_bare[w][i];
+            full[w] = l->gcm[w][i];
+        }
+        snprintf(name, sizeof(name), "%d vaesenc + 3 vpclmulqdq", 10 + 2 * i);
+        print_line(csv, name, bare);
+        snprintf(name, sizeof(name), "GCM-%d, all of a vector's work",
+                 128 + 64 * i);
+        print_line(csv, name, full);
     }
-    printf("  aesenc, each waiting for the last %9.2f cycles\n"
-           "  mulx                              %9.2f\n"
-           "  copying %d MB, a byte             %9.3f, past the caches %.3f\n",
-           l->aes_latency, l->mul64, (int)(BENCH_MAX_LEN / 1000000),
-           l->copy_plain, l->copy_stream);
-    if (csv)
-        fprintf(
-            csv,
-            "aesenc latency,%.3f,,\nmulx,%.3f,,\n"
-            "copy 30 MB a byte,%.4f,,\nstreaming copy 30 MB a byte,%.4f,,\n",
-            l->aes_latency, l->mul64, l->copy_plain, l->copy_stream);
+    print_one(csv, "aesenc, each waiting for the last", l->aes_latency);
+    print_one(csv, "mulx", l->mul64);
+    print_one(csv, "copying 30 MB, a byte", l->copy_plain);
+    print_one(csv, "the same with streaming stores", l->copy_stream);
 }
