@@ -22,7 +22,7 @@ struct cbc_ctx {
     uint8_t key_set;
     uint8_t iv_set;
     uint8_t padding;
-    uint8_t bad_padding; /* the final call has found it; it stays found */
+    uint8_t bad_padding; /* found by the final call: another finds it too */
     uint8_t fill;        /* 0 .. 16 */
     uint8_t buf[BLOCK];
     uint8_t original_iv[BLOCK];
@@ -333,6 +333,7 @@ static int cbc_update(void *vctx, unsigned char *out, size_t *outl,
         memcpy(ctx->buf, in + inl - keep, keep);
     }
     ctx->fill = (uint8_t)keep;
+    ctx->bad_padding &= inl == 0;
     *outl = len;
     return 1;
 }
@@ -395,6 +396,8 @@ static int cbc_final_decrypt(struct cbc_ctx *ctx, uint8_t *out, size_t *outl,
     if (ctx->padding) {
         pad = padding_length(plain);
         if (pad == 0) {
+            /* What a further update would go on from is the default's. */
+            memcpy(ctx->buf, plain, BLOCK);
             bc_wipe(plain, sizeof(plain));
             ctx->bad_padding = 1;
             return prov_raise(ctx->prov, BAD_DECRYPT);
