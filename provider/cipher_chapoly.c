@@ -394,7 +394,7 @@ static int chapoly_update(void *vctx, unsigned char *out, size_t *outl,
 
     *outl = 0;
     if (inl == 0)
-        return ctx->iv_state != PROV_IV_FINISHED;
+        return ctx->record || ctx->iv_state != PROV_IV_FINISHED;
     if (PROV_UNLIKELY(outsize < inl))
         return prov_raise(ctx->prov, OUTPUT_BUFFER_TOO_SMALL);
     if (PROV_UNLIKELY(ctx->record))
