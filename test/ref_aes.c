@@ -19,9 +19,13 @@ static uint8_t mul8(uint8_t x, uint8_t y)
 }
 
 /* 5.1.1: the inverse is found by trying. */
-static void make_sbox(struct ref_aes *a)
+static void make_tables(struct ref_aes *a)
 {
     int x, y, i;
+
+    for (x = 0; x < 15; x++)
+        for (y = 0; y < 256; y++)
+            a->mul[x][y] = mul8((uint8_t)x, (uint8_t)y);
 
     for (x = 0; x < 256; x++) {
         unsigned s = 0;
@@ -47,7 +51,7 @@ void ref_aes_key(struct ref_aes *a, const uint8_t *key, size_t keylen)
     uint8_t *w = a->rk[0], rcon = 1;
     int nk = (int)keylen / 4, i, j;
 
-    make_sbox(a);
+    make_tables(a);
     a->rounds = nk + 6;
     memcpy(w, key, keylen);
     for (i = nk; i < 4 * (a->rounds + 1); i++) {
@@ -80,7 +84,7 @@ static void xor16(uint8_t x[16], const uint8_t y[16])
 }
 
 /* Each column times the circulant matrix whose first row is m. */
-static void mix(uint8_t s[16], const uint8_t m[4])
+static void mix(const struct ref_aes *a, uint8_t s[16], const uint8_t m[4])
 {
     uint8_t t[16];
     int c, r, k;
@@ -89,7 +93,7 @@ static void mix(uint8_t s[16], const uint8_t m[4])
         for (r = 0; r < 4; r++) {
             t[4 * c + r] = 0;
             for (k = 0; k < 4; k++)
-                t[4 * c + r] ^= mul8(m[(k - r + 4) % 4], s[4 * c + k]);
+                t[4 * c + r] ^= a->mul[m[(k - r + 4) % 4]][s[4 * c + k]];
         }
     memcpy(s, t, 16);
 }
@@ -127,7 +131,7 @@ void ref_aes_encrypt(const struct ref_aes *a, uint8_t out[16],
         substitute(s, a->sbox);
         shift(s, 1);
         if (i < a->rounds)
-            mix(s, m);
+            mix(a, s, m);
         xor16(s, a->rk[i]);
     }
     memcpy(out, s, 16);
@@ -144,7 +148,7 @@ void ref_aes_decrypt(const struct ref_aes *a, uint8_t out[16],
     for (i = a->rounds; i > 0; i--) {
         xor16(s, a->rk[i]);
         if (i < a->rounds)
-            mix(s, m);
+            mix(a, s, m);
         shift(s, 3);
         substitute(s, a->inv_sbox);
     }
@@ -155,22 +159,41 @@ void ref_aes_decrypt(const struct ref_aes *a, uint8_t out[16],
 /* ---- GF(2^128), SP 800-38D, 6.3: bit by bit -------------------------------
  */
 
+static uint64_t get64(const uint8_t *p)
+{
+    uint64_t x = 0;
+    int i;
+
+    for (i = 0; i < 8; i++)
+        x = x << 8 | p[i];
+    return x;
+}
+
+static void put64(uint8_t *p, uint64_t x)
+{
+    int i;
+
+    for (i = 0; i < 8; i++)
+        p[i] = (uint8_t)(x >> (56 - 8 * i));
+}
+
 void ref_gf_mul(uint8_t x[16], const uint8_t y[16])
 {
-    uint8_t z[16] = {0}, v[16];
-    int i, j;
+    uint64_t z0 = 0, z1 = 0, v0 = get64(y), v1 = get64(y + 8);
+    int i;
 
-    memcpy(v, y, 16);
     for (i = 0; i < 128; i++) {
-        int out = v[15] & 1;
+        uint64_t lsb = v1 & 1;
 
-        if (x[i / 8] >> (7 - i % 8) & 1)
-            xor16(z, v);
-        for (j = 15; j > 0; j--)
-            v[j] = (uint8_t)(v[j] >> 1 | v[j - 1] << 7);
-        v[0] = (uint8_t)(v[0] >> 1 ^ (out ? 0xe1 : 0));
+        if (x[i / 8] >> (7 - i % 8) & 1) {
+            z0 ^= v0;
+            z1 ^= v1;
+        }
+        v1 = v1 >> 1 | v0 << 63;
+        v0 = v0 >> 1 ^ lsb * (UINT64_C(0xe1) << 56);
     }
-    memcpy(x, z, 16);
+    put64(x, z0);
+    put64(x + 8, z1);
 }
 
 /* x^(2^128 - 2), the product of x^(2^i) for i = 1 to 127. */
@@ -213,12 +236,9 @@ void ref_ghash_lengths(const struct ref_gcm *g, uint8_t acc[16], uint64_t first,
                        uint64_t second)
 {
     uint8_t b[16];
-    int i;
 
-    for (i = 0; i < 8; i++) {
-        b[i] = (uint8_t)(first * 8 >> (56 - 8 * i));
-        b[8 + i] = (uint8_t)(second * 8 >> (56 - 8 * i));
-    }
+    put64(b, first * 8);
+    put64(b + 8, second * 8);
     ref_ghash(g, acc, b, 16);
 }
 

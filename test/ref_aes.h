@@ -11,6 +11,7 @@
 
 struct ref_aes {
     uint8_t sbox[256], inv_sbox[256];
+    uint8_t mul[15][256]; /* products in GF(2^8) */
     uint8_t rk[15][16];
     int rounds;
 };
