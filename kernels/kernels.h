@@ -182,10 +182,11 @@ struct bc_gcm {
     uint32_t npowers; /* key powers made so far */
     const struct bc_gcm_ops *ops;
     struct bc_aes_key key;
-    /* From the highest power down to H^1, then zeros; `powers` as the level
-     * likes to have them, `halves` for what it derives from them. */
+    /* From the highest power down to H^1, then zeros: `powers` as the level
+     * likes to have them, the others for what it derives from them. */
     _Alignas(64) uint8_t powers[BC_GCM_POWERS + 4][16];
-    _Alignas(64) uint8_t halves[BC_GCM_POWERS + 4][16];
+    _Alignas(64) uint8_t shifted[BC_GCM_POWERS + 4][16];
+    _Alignas(64) uint8_t sums[8][8];
 };
 
 void bc_gcm_init(struct bc_gcm *g, const struct bc_gcm_ops *ops);

@@ -3,7 +3,6 @@
  * AVX.
  */
 #define VL 16
-#define GCM_VECS 8
 
 #include "vec.h"
 #include "aes_key.h"

@@ -3,7 +3,6 @@
  * AVX-512.
  */
 #define VL 32
-#define GCM_VECS 8
 
 #include "vec.h"
 #include "aes_key.h"

@@ -3,7 +3,6 @@
  * and VPCLMULQDQ.
  */
 #define VL 64
-#define GCM_VECS 4
 
 #include "vec.h"
 #include "aes_key.h"

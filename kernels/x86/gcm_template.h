@@ -14,43 +14,48 @@
  * by x^-1 shifts the integer left by one bit; the bit that falls off at the
  * top is x^-1 = x^127 + x^6 + x + 1, the integer c200..0001.
  *
- * A product of data D = (upper half D1, lower half D0) with S would take four
- * 64-bit products in three columns, and a reduction of the lower 128 bits. But
- * D0's column lies x^64 behind D1's, and x^64 can go into the constant:
- *     D S = D1 S + D0 T   with   T = S x^64 mod P,
- * which has two columns only,
- *     hi = D1 S1 + D0 T1,    lo = D1 S0 + D0 T0,
- *     D S = hi + lo 2^-64    (as the upper 128 bits of a 256-bit integer).
- * Products of many blocks are summed up in hi and lo. What sticks out in the
- * end is the lower half of lo, v. Bit j of v belongs to x^(191-j), which is
- * x^(63-j) (x^7 + x^2 + x + 1): v itself 128 bits higher, for the 1, and
- * v * c200000000000000 64 bits higher than v, for the rest. So
- *     D S = hi + swap(lo) + v * c200000000000000,
- * where swap() exchanges the halves: its upper half is v, and its lower half
- * the part of lo that did not stick out. The same line with hi = 0 makes T
- * from lo = S.
+ * Reduction takes the lowest 64 bits, v, off a number at a time. Bit j of v
+ * belongs to x^(n-j) for some n >= 128 that depends on where v stands, and
+ *     x^(n-j) = x^(n-128-j) (x^7 + x^2 + x + 1):
+ * that is v itself 128 bits higher, for the 1, and v * c200000000000000 64
+ * bits higher, for the rest. With the next 64 bits up, w, and the 128 bits
+ * above those, u, this is
+ *     fold(u, w:v) = u + v:w + v * c200000000000000.
  *
- * Karatsuba's three products instead of four cost two more operations on the
- * data and a middle column; measured (bench/), it is no faster here.
+ * Products of many blocks are summed up before they are reduced, in one of
+ * two forms. D = D1:D0 is the data, S = S1:S0 the power.
  *
- * Struct bc_gcm keeps S_n in powers[] and T_n in halves[], from the highest n
+ * Karatsuba's three products, for many blocks, where the multiplier is what
+ * limits (Zen 3 and Zen 5: one product in two cycles, whatever the width):
+ *     hi = D1 S1,  lo = D0 S0,  mid = (D1 + D0)(S1 + S0) + hi + lo,
+ *     D S = fold(hi, fold(mid, lo)).
+ *
+ * Four products in two columns, for a few blocks, where latency counts: D0's
+ * part lies x^64 behind D1's, and x^64 can go into the constant,
+ *     T = S x^64 mod P = fold(0, S),  hi = D1 S1 + D0 T1,  lo = D1 S0 + D0 T0,
+ *     D S = D1 S + D0 T = fold(hi, lo),
+ * one multiplication less between the data and the result.
+ *
+ * struct bc_gcm keeps S_n in powers[] and T_n in shifted[], from the highest n
  * down to 1, then zeros: a wide load at S_n takes the powers for n blocks of
  * data, and where the data end before the vector does, it multiplies by zero.
  */
 
-#define GCM_GROUP (GCM_VECS * LANES) /* blocks, as many as powers are made */
+#define GCM_VECS 8
+#define GCM_GROUP (GCM_VECS * LANES) /* blocks; as many powers are made */
+#define GCM_FEW 2                    /* vectors hashed in two columns */
 
 _Static_assert(GCM_GROUP <= BC_GCM_POWERS, "no room for the powers");
 _Static_assert(sizeof(((struct bc_gcm *)0)->powers) >=
                    16 * (BC_GCM_POWERS + LANES - 1),
                "a load at the first power leaves the array");
 
-/* Bytes of each lane in reverse order: GHASH's integers, and counters whose
- * last four bytes are a number. */
-INLINE block byte_reversal(void)
-{
-    return _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
-}
+/* Bytes in reverse order, for GHASH's integers, and for counters, whose last
+ * four bytes are a number; and the constant of fold(). */
+static const _Alignas(16) uint8_t byte_reversal[16] = {
+    15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
+static const _Alignas(16) uint64_t fold_constant[2] = {
+    UINT64_C(0xc200000000000000), UINT64_C(0xc200000000000000)};
 
 /* From memory that was written in two halves or in one piece: a 16-byte load
  * would have to wait until two 8-byte stores have left the store queue. */
@@ -62,22 +67,52 @@ INLINE block b_load_halves(const void *p)
                               _mm_loadl_epi64((const __m128i *)(b + 8)));
 }
 
-/* hi + swap(lo) + v * c200000000000000 of the comment above. */
-INLINE vec ghash_reduce(vec hi, vec lo)
+INLINE block reverse_bytes(block x)
 {
-    const vec poly = v_every(_mm_set1_epi64x((long long)0xc200000000000000));
-
-    return v_xor3(hi, v_swap(lo), v_clmul(lo, poly, 0x00));
+    return _mm_shuffle_epi8(x, b_load_aligned(byte_reversal));
 }
 
-/* Adds the product of the data x and the power (s, t); `first` starts. */
-INLINE void ghash_step(vec *hi, vec *lo, vec x, vec s, vec t, int first)
+/* The comment above. */
+INLINE vec fold(vec u, vec wv)
+{
+    return v_xor3(u, v_swap(wv), v_clmul(wv, v_every_at(fold_constant), 0x00));
+}
+
+/* Sums of products that are not reduced yet. */
+struct columns {
+    vec hi, mid, lo;
+};
+
+/* c += x (s1:s0) by Karatsuba; m holds s1 + s0 in the lower half of its lanes.
+ * c->mid lacks hi and lo. `start` makes it c = ... */
+INLINE void add_product(struct columns *c, vec x, vec s, vec m, int start)
+{
+    vec hi = v_clmul(x, s, 0x11), lo = v_clmul(x, s, 0x00);
+    vec mid = v_clmul(v_xor(x, v_swap(x)), m, 0x00);
+
+    c->hi = start ? hi : v_xor(c->hi, hi);
+    c->mid = start ? mid : v_xor(c->mid, mid);
+    c->lo = start ? lo : v_xor(c->lo, lo);
+}
+
+INLINE vec reduce(const struct columns *c)
+{
+    return fold(c->hi, fold(v_xor3(c->mid, c->hi, c->lo), c->lo));
+}
+
+/* The same in two columns. */
+INLINE void add_product_2(struct columns *c, vec x, vec s, vec t, int start)
 {
     vec a = v_clmul(x, s, 0x11), b = v_clmul(x, t, 0x10);
-    vec c = v_clmul(x, s, 0x01), d = v_clmul(x, t, 0x00);
+    vec d = v_clmul(x, s, 0x01), e = v_clmul(x, t, 0x00);
 
-    *hi = first ? v_xor(a, b) : v_xor3(*hi, a, b);
-    *lo = first ? v_xor(c, d) : v_xor3(*lo, c, d);
+    c->hi = start ? v_xor(a, b) : v_xor3(c->hi, a, b);
+    c->lo = start ? v_xor(d, e) : v_xor3(c->lo, d, e);
+}
+
+INLINE vec reduce_2(const struct columns *c)
+{
+    return fold(c->hi, c->lo);
 }
 
 static const uint8_t *power_s(const struct bc_gcm *g, size_t n)
@@ -87,7 +122,7 @@ static const uint8_t *power_s(const struct bc_gcm *g, size_t n)
 
 static const uint8_t *power_t(const struct bc_gcm *g, size_t n)
 {
-    return g->halves[BC_GCM_POWERS - n];
+    return g->shifted[BC_GCM_POWERS - n];
 }
 
 /*
@@ -98,53 +133,62 @@ static const uint8_t *power_t(const struct bc_gcm *g, size_t n)
 INLINE block ghash_vecs(const struct bc_gcm *g, vec acc, const vec *x, int nvec,
                         size_t nblocks)
 {
-    const vec reverse = v_every(byte_reversal());
+    const vec reverse = v_every_at(byte_reversal);
     const uint8_t *s = power_s(g, nblocks), *t = power_t(g, nblocks);
-    vec hi = v_zero(), lo = v_zero();
+    struct columns c = {v_zero(), v_zero(), v_zero()};
     int i;
 
     /* Last the vector that has to wait for acc. */
     UNROLL
     for (i = nvec - 1; i >= 0; i--) {
-        vec y = v_shuffle(x[i], reverse);
+        vec y = v_shuffle(x[i], reverse), si = v_load_a16(s + i * VL);
 
         if (i == 0)
             y = v_xor(y, acc);
-        ghash_step(&hi, &lo, y, v_load_a16(s + i * VL), v_load_a16(t + i * VL),
-                   i == nvec - 1);
+        if (nvec <= GCM_FEW)
+            add_product_2(&c, y, si, v_load_a16(t + i * VL), i == nvec - 1);
+        else
+            add_product(&c, y, si, v_xor(si, v_swap(si)), i == nvec - 1);
     }
-    return v_sum(ghash_reduce(hi, lo));
+    return v_sum(nvec <= GCM_FEW ? reduce_2(&c) : reduce(&c));
 }
 
-/* 1 .. GCM_GROUP blocks of data from memory. */
-static block ghash_few(const struct bc_gcm *g, vec acc, const uint8_t *in,
+/* The same from memory; `last` blocks (1..LANES) in the last vector. */
+INLINE block ghash_from(const struct bc_gcm *g, vec acc, const uint8_t *in,
+                        int nvec, size_t last, size_t nblocks)
+{
+    vec x[GCM_VECS];
+    int i;
+
+    UNROLL
+    for (i = 0; i < nvec - 1; i++)
+        x[i] = v_load(in + i * VL);
+    x[nvec - 1] = v_load_first(in + (nvec - 1) * VL, last);
+    return ghash_vecs(g, acc, x, nvec, nblocks);
+}
+
+/* 1 .. GCM_GROUP blocks of data from memory. acc is no vector: gcc 12 omits
+ * the vzeroupper behind a call that passes one. */
+static block ghash_few(const struct bc_gcm *g, block acc, const uint8_t *in,
                        size_t nblocks)
 {
     size_t last = (nblocks + LANES - 1) % LANES + 1;
-    vec x[GCM_VECS];
-    int i;
 
     switch ((nblocks + LANES - 1) / LANES) {
 #define CASE(n)                                                                \
     case n:                                                                    \
-        UNROLL                                                                 \
-        for (i = 0; i < n - 1; i++)                                            \
-            x[i] = v_load(in + i * VL);                                        \
-        x[n - 1] = v_load_first(in + (n - 1) * VL, last);                      \
-        return ghash_vecs(g, acc, x, n, nblocks)
+        return ghash_from(g, v_lane0(acc), in, n, last, nblocks)
         CASE(1);
         CASE(2);
         CASE(3);
         CASE(4);
-#if GCM_VECS > 4
         CASE(5);
         CASE(6);
         CASE(7);
         CASE(8);
-#endif
 #undef CASE
     }
-    return v_sum(acc);
+    return acc;
 }
 
 /* ---- Powers of H --------------------------------------------------------- */
@@ -152,27 +196,35 @@ static block ghash_few(const struct bc_gcm *g, vec acc, const uint8_t *in,
 static void store_powers(struct bc_gcm *g, size_t n, vec s, size_t count)
 {
     v_store_first(g->powers[BC_GCM_POWERS - n], s, count);
-    v_store_first(g->halves[BC_GCM_POWERS - n], ghash_reduce(v_zero(), s),
-                  count);
+    v_store_first(g->shifted[BC_GCM_POWERS - n], fold(v_zero(), s), count);
 }
 
 /* At least n powers, n <= GCM_GROUP, a power of two: from H^1 .. H^m come
- * H^(m+1) .. H^2m. */
+ * H^(m+1) .. H^2m. With the last come the sums that the loop wants. */
 static __attribute__((noinline)) void more_powers(struct bc_gcm *g, size_t n)
 {
     size_t m, i;
 
     for (m = g->npowers; m < n; m *= 2) {
-        vec x = v_every_at(power_s(g, m)), hi = x, lo = x;
+        vec x = v_every_at(power_s(g, m));
+        struct columns c = {x, x, x};
 
         for (i = 0; i < m; i += LANES) {
-            ghash_step(&hi, &lo, x, v_load_a16(power_s(g, m - i)),
-                       v_load_a16(power_t(g, m - i)), 1);
-            store_powers(g, 2 * m - i, ghash_reduce(hi, lo),
+            add_product_2(&c, x, v_load_a16(power_s(g, m - i)),
+                          v_load_a16(power_t(g, m - i)), 1);
+            store_powers(g, 2 * m - i, reduce_2(&c),
                          m - i < LANES ? m - i : LANES);
         }
     }
     g->npowers = (uint32_t)m;
+    if (m == GCM_GROUP) {
+        for (i = 0; i < GCM_VECS; i++) {
+            block s = b_load(power_s(g, GCM_GROUP - i * LANES));
+
+            _mm_storel_epi64((__m128i *)g->sums[i],
+                             b_xor(s, _mm_shuffle_epi32(s, 0x4e)));
+        }
+    }
 }
 
 INLINE void need_powers(struct bc_gcm *g, size_t n)
@@ -183,8 +235,7 @@ INLINE void need_powers(struct bc_gcm *g, size_t n)
 
 static void gcm_set_key(struct bc_gcm *g, const uint8_t *raw, size_t keylen)
 {
-    block h =
-        _mm_shuffle_epi8(aes_expand(&g->key, raw, keylen), byte_reversal());
+    block h = reverse_bytes(aes_expand(&g->key, raw, keylen));
     /* All ones if the top bit falls off. */
     block carry = _mm_srai_epi32(_mm_shuffle_epi32(h, 0xff), 31);
     block s =
@@ -193,7 +244,8 @@ static void gcm_set_key(struct bc_gcm *g, const uint8_t *raw, size_t keylen)
     s = b_xor(s, _mm_and_si128(
                      carry, _mm_set_epi64x((long long)0xc200000000000000, 1)));
     memset(g->powers[BC_GCM_POWERS], 0, sizeof(g->powers) - 16 * BC_GCM_POWERS);
-    memset(g->halves[BC_GCM_POWERS], 0, sizeof(g->halves) - 16 * BC_GCM_POWERS);
+    memset(g->shifted[BC_GCM_POWERS], 0,
+           sizeof(g->shifted) - 16 * BC_GCM_POWERS);
     store_powers(g, 1, v_lane0(s), 1);
     g->npowers = 1;
 }
@@ -213,14 +265,14 @@ static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
     if (nblocks == 0)
         return;
     need_powers(g, nblocks);
-    acc = _mm_shuffle_epi8(b_load_halves(g->acc), byte_reversal());
+    acc = reverse_bytes(b_load_halves(g->acc));
     while (nblocks > GCM_GROUP) {
-        acc = ghash_few(g, v_lane0(acc), in, GCM_GROUP);
+        acc = ghash_few(g, acc, in, GCM_GROUP);
         in += 16 * GCM_GROUP;
         nblocks -= GCM_GROUP;
     }
-    acc = ghash_few(g, v_lane0(acc), in, nblocks);
-    b_store(g->acc, _mm_shuffle_epi8(acc, byte_reversal()));
+    acc = ghash_few(g, acc, in, nblocks);
+    b_store(g->acc, reverse_bytes(acc));
 }
 
 /* Round r of all vectors. */
@@ -248,7 +300,7 @@ static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
 /* The next counters, after the first key addition. */
 INLINE void start_counters(const struct bc_gcm *g, vec *ctr, vec *x, int nvec)
 {
-    const vec reverse = v_every(byte_reversal());
+    const vec reverse = v_every_at(byte_reversal);
     const vec step = v_every(_mm_set_epi32(0, 0, 0, LANES));
     const vec k = v_every_at(g->key.rk[0]);
     int i;
@@ -319,12 +371,10 @@ INLINE block gcm_few(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
         CASE(2);
         CASE(3);
         CASE(4);
-#if GCM_VECS > 4
         CASE(5);
         CASE(6);
         CASE(7);
         CASE(8);
-#endif
 #undef CASE
     }
     return v_sum(acc);
@@ -346,8 +396,9 @@ INLINE vec gcm_group(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
                      const uint8_t *in, const uint8_t *hashed)
 {
     const uint8_t(*rk)[16] = g->key.rk;
-    const vec reverse = v_every(byte_reversal());
-    vec x[GCM_VECS], hi = v_zero(), lo = v_zero(), k;
+    const vec reverse = v_every_at(byte_reversal);
+    struct columns c = {v_zero(), v_zero(), v_zero()};
+    vec x[GCM_VECS], k;
     int i, j, r;
 
     start_counters(g, ctr, x, GCM_VECS);
@@ -355,20 +406,17 @@ INLINE vec gcm_group(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
     for (r = 1; r < 10; r++) {
         ROUND(x, GCM_VECS, r);
         /* Last, in round 8, the vector that has to wait for acc. */
-        if (r < 9 && r * GCM_VECS % 8 == 0) {
-            vec y;
+        j = GCM_VECS - r;
+        if (j >= 0) {
+            vec y = v_shuffle(v_load(hashed + j * VL), reverse);
 
-            j = GCM_VECS - r * GCM_VECS / 8;
-            y = v_shuffle(v_load(hashed + j * VL), reverse);
             if (j == 0)
                 y = v_xor(y, acc);
-            ghash_step(&hi, &lo, y,
-                       v_every_at(power_s(g, GCM_GROUP - j * LANES)),
-                       v_every_at(power_t(g, GCM_GROUP - j * LANES)),
-                       j == GCM_VECS - 1);
+            add_product(&c, y, v_every_at(power_s(g, GCM_GROUP - j * LANES)),
+                        v_every_u64(g->sums[j]), r == 1);
         }
     }
-    acc = ghash_reduce(hi, lo);
+    acc = reduce(&c);
     LATE_ROUNDS(x, GCM_VECS);
     k = v_every_at(rk[g->key.rounds]);
     UNROLL
@@ -381,15 +429,14 @@ INLINE vec gcm_group(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
 INLINE void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                       size_t nblocks, enum gcm_work work)
 {
-    const block reverse = byte_reversal();
     const size_t group = 16 * GCM_GROUP;
-    block next = _mm_shuffle_epi8(b_load_halves(g->ctr), reverse);
-    block sum = _mm_shuffle_epi8(b_load_halves(g->acc), reverse);
+    block next = reverse_bytes(b_load_halves(g->ctr));
+    block sum = reverse_bytes(b_load_halves(g->acc));
     vec acc = v_lane0(sum), ctr = v_add32(v_every(next), v_lane_numbers());
 
     need_powers(g, nblocks);
     next = _mm_add_epi32(next, _mm_cvtsi32_si128((int)(uint32_t)nblocks));
-    b_store(g->ctr, _mm_shuffle_epi8(next, reverse));
+    b_store(g->ctr, reverse_bytes(next));
 
     if (work == GCM_ENCRYPT && nblocks > GCM_GROUP) {
         gcm_vecs(g, acc, &ctr, out, in, GCM_VECS, LANES, GCM_GROUP,
@@ -402,7 +449,8 @@ INLINE void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                 break;
             acc = gcm_group(g, acc, &ctr, out, in, out - group);
         }
-        acc = v_lane0(ghash_few(g, acc, out - group, GCM_GROUP));
+        acc = v_lane0(
+            ghash_from(g, acc, out - group, GCM_VECS, LANES, GCM_GROUP));
     }
     if (work == GCM_DECRYPT && nblocks > GCM_GROUP) {
         while (nblocks >= 2 * GCM_GROUP) {
@@ -418,7 +466,7 @@ INLINE void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
         nblocks -= GCM_GROUP;
     }
     sum = gcm_few(g, acc, &ctr, out, in, nblocks, work);
-    b_store(g->acc, _mm_shuffle_epi8(sum, reverse));
+    b_store(g->acc, reverse_bytes(sum));
 }
 
 static void gcm_encrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,

@@ -50,6 +50,7 @@ INLINE block b_xor(block a, block b)
  *   v_store_first      the first n lanes (1..LANES)
  *   v_every(b)         b in every lane
  *   v_every_at(p)      the same from 16-byte aligned memory
+ *   v_every_u64(p)     8 bytes from p in the lower half of every lane, at least
  *   v_lane0(b)         b in lane 0, zeros behind
  *   v_sum(a)           the xor of all lanes
  *   v_shift_in(b, a)   a moved up by one lane, b in lane 0
@@ -83,6 +84,7 @@ typedef __m128i vec;
 #define v_store_first(p, a, n) ((void)(n), b_store(p, a))
 #define v_every(b) (b)
 #define v_every_at(p) b_load_aligned(p)
+#define v_every_u64(p) _mm_loadl_epi64((const __m128i *)(p))
 #define v_lane0(b) (b)
 #define v_sum(a) (a)
 #define v_shift_in(b, a) (b)
@@ -110,6 +112,8 @@ typedef __m256i vec;
 #define v_load_a16(p) v_load(p)
 #define v_every _mm256_broadcastsi128_si256
 #define v_every_at(p) _mm256_broadcastsi128_si256(b_load_aligned(p))
+#define v_every_u64(p)                                                         \
+    _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(p)))
 #define v_lane0 _mm256_zextsi128_si256
 #define v_shift_in(b, a)                                                       \
     _mm256_inserti128_si256(_mm256_castsi128_si256(b),                         \
@@ -157,6 +161,8 @@ typedef __m512i vec;
 #define v_load_a16(p) v_load(p)
 #define v_every _mm512_broadcast_i32x4
 #define v_every_at(p) _mm512_broadcast_i32x4(b_load_aligned(p))
+#define v_every_u64(p)                                                         \
+    _mm512_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(p)))
 #define v_lane0 _mm512_zextsi128_si512
 #define v_shift_in(b, a) _mm512_inserti32x4(_mm512_alignr_epi64(a, a, 6), b, 0)
 #define v_lane_numbers() _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0)
