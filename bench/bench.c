@@ -351,6 +351,8 @@ const size_t bench_sizes[] = {16,   64,    256,     1024,         1500,
                               4096, 16384, 1 << 20, BENCH_MAX_LEN};
 const size_t bench_sizes_count = sizeof(bench_sizes) / sizeof(bench_sizes[0]);
 
+#define HALF_PAGE 2048
+
 void bench_buffers_new(struct bench_buffers *b)
 {
     uint8_t *base[3];
@@ -362,8 +364,15 @@ void bench_buffers_new(struct bench_buffers *b)
         bench_fill(base[i], BENCH_MAX_LEN + 4096, (uint64_t)i);
     }
     b->in = base[0];
-    b->out = base[1] + 2048;
+    b->out = base[1] + HALF_PAGE;
     b->ref = base[2];
+}
+
+void bench_buffers_free(struct bench_buffers *b)
+{
+    free(b->in);
+    free(b->out - HALF_PAGE);
+    free(b->ref);
 }
 
 void bench_fill(void *p, size_t len, uint64_t seed)

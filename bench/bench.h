@@ -117,6 +117,7 @@ struct bench_buffers {
 };
 
 void bench_buffers_new(struct bench_buffers *b);
+void bench_buffers_free(struct bench_buffers *b);
 void bench_fill(void *p, size_t len, uint64_t seed);
 
 #endif

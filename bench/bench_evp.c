@@ -570,16 +570,20 @@ int main(int argc, char **argv)
     add_rows(&o);
     run_rows(&o, sides, &buffers);
     cores = bench_unpin();
-    if (o.smoke) {
-        race_threads(&o, sides);
-        bench_progress(NULL);
-        printf("%zu rows verified\n", rows_count);
-        return 0;
-    }
     race_threads(&o, sides);
     bench_progress(NULL);
-    bench_head(csv, "cores", "%d for the rows with threads", cores);
-    print_rows(&limits, bits, csv);
+    if (o.smoke) {
+        printf("%zu rows verified\n", rows_count);
+    } else {
+        bench_head(csv, "cores", "%d for the rows with threads", cores);
+        print_rows(&limits, bits, csv);
+    }
+
+    for (size_t i = 0; i < rows_count; i++)
+        for (int k = 0; k < SIDES; k++)
+            bench_series_free(&rows[i].series[k]);
+    free(rows);
+    bench_buffers_free(&buffers);
     for (int i = 0; i < SIDES; i++)
         evp_side_close(&sides[i]);
     return csv && fclose(csv) != 0;

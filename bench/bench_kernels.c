@@ -324,8 +324,8 @@ static void run_row(const struct bench_options *o, const struct evp_side *side,
         memcpy(k->iv, theirs.set[0].iv, 16);
         start(k, t[i].ops);
         verify(k, &theirs, r, &t[i], b);
-        /* The portable level would take half a second at it. */
-        if (t[i].needs == 0 && r->len > 1 << 20)
+        /* The portable level would take half a second at 30 MB. */
+        if (t[i].needs == 0 && r->len > (o->smoke ? 16384 : 1 << 20))
             continue;
         c[n].run = run_kernel;
         c[n].arg = k;
@@ -526,6 +526,12 @@ int main(int argc, char **argv)
         printf("%zu rows verified\n", rows_count);
     else
         print_rows(&limits, csv);
+
+    for (size_t i = 0; i < rows_count; i++)
+        for (size_t k = 0; k <= MAX_TABLES; k++)
+            bench_series_free(&rows[i].series[k]);
+    free(rows);
+    bench_buffers_free(&buffers);
     evp_side_close(&side);
     return csv && fclose(csv) != 0;
 }
