@@ -117,7 +117,7 @@ static void check_provider(const struct evp_side *side, const char *properties,
 static void connect_both(struct connection *c, const struct evp_side *side,
                          const char *properties, const struct suite *s)
 {
-    BIO *near, *far;
+    BIO *near = NULL, *far = NULL;
     int done = 0;
 
     memset(c, 0, sizeof(*c));
