@@ -157,7 +157,7 @@ int message_init(const struct side *s, EVP_CIPHER_CTX *ctx,
 
     if (!EVP_CipherInit_ex(ctx, s->cipher[m->alg], NULL, NULL, NULL, m->enc))
         return 0;
-    if (a->mode == GCM && m->iv_len != a->iv_len &&
+    if (a->mode != CBC && m->iv_len != a->iv_len &&
         EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_IVLEN, (int)m->iv_len,
                             NULL) <= 0)
         return 0;
