@@ -33,8 +33,7 @@ void bench_die(const char *format, ...)
 void bench_progress(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* ---- The machine ----------------------------------------------------------
- */
+/* ---- The machine --------------------------------------------------------- */
 
 /* Moves this thread to one core; returns its number. */
 int bench_pin(int core);
@@ -50,8 +49,7 @@ void bench_head_machine(FILE *csv, int core);
 /* Opens o->csv for writing; NULL without it. */
 FILE *bench_csv(const struct bench_options *o);
 
-/* ---- Time -----------------------------------------------------------------
- */
+/* ---- Time ---------------------------------------------------------------- */
 
 /* Monotonic, in nanoseconds. */
 double bench_now(void);
@@ -84,6 +82,7 @@ struct bench_contender {
     struct bench_series series;
     /* The race's own. */
     size_t reps;
+    int takes_long;
     double spent;
 };
 
@@ -100,8 +99,7 @@ void bench_race(const struct bench_options *o, struct bench_contender *c,
  * second then spoils one part of a row's windows, not all of them. */
 int bench_rounds(const struct bench_options *o);
 
-/* ---- Buffers and sizes ----------------------------------------------------
- */
+/* ---- Buffers and sizes --------------------------------------------------- */
 
 #define BENCH_MAX_LEN 30000000u
 

@@ -54,8 +54,7 @@ static void add_row(const char *section, const struct evp_algorithm *a,
     r->len = evp_fitting(a, len);
 }
 
-/* ---- Which jobs -----------------------------------------------------------
- */
+/* ---- Which jobs ---------------------------------------------------------- */
 
 static const char message[] = "message";
 static const char hot_path[] = "hot path";
@@ -122,8 +121,7 @@ static void add_rows(const struct bench_options *o)
     }
 }
 
-/* ---- Allocations -----------------------------------------------------------
- */
+/* ---- Allocations --------------------------------------------------------- */
 
 static _Thread_local unsigned long allocations;
 
@@ -161,8 +159,7 @@ static double count_allocations(struct evp_job *j)
     return (double)(allocations - before) / OPERATIONS;
 }
 
-/* ---- Verifying and timing a row --------------------------------------------
- */
+/* ---- Verifying and timing a row ------------------------------------------ */
 
 /* What decryption jobs get: their ciphertexts (into ref) and tags, by the
  * default provider. */
@@ -252,8 +249,7 @@ static void run_row(const struct bench_options *o, const struct evp_side *sides,
     }
 }
 
-/* ---- Threads ---------------------------------------------------------------
- */
+/* ---- Threads ------------------------------------------------------------- */
 
 #define MAX_THREADS 8
 
@@ -350,8 +346,7 @@ static void race_threads(const struct bench_options *o,
     }
 }
 
-/* ---- The table --------------------------------------------------------------
- */
+/* ---- The table ----------------------------------------------------------- */
 
 static const char *direction(const struct row *r)
 {
@@ -510,8 +505,7 @@ static void print_rows(const struct bench_limits *l, uint32_t bits, FILE *csv)
                allocated > 0 ? "some, see above" : "none");
 }
 
-/* ---- The run ----------------------------------------------------------------
- */
+/* ---- The run ------------------------------------------------------------- */
 
 static void run_rows(const struct bench_options *o,
                      const struct evp_side *sides, struct bench_buffers *b)

@@ -17,8 +17,7 @@
 
 #define MAX_TABLES 12
 
-/* ---- One job of one table -------------------------------------------------
- */
+/* ---- One job of one table ------------------------------------------------ */
 
 struct kernel_job {
     /* One of them is in use. */
@@ -141,8 +140,7 @@ static void run_kernel(void *arg, size_t reps)
     }
 }
 
-/* ---- Tables ----------------------------------------------------------------
- */
+/* ---- Tables -------------------------------------------------------------- */
 
 struct table {
     const char *name;
@@ -199,8 +197,7 @@ static void start(struct kernel_job *j, const void *ops)
     }
 }
 
-/* ---- Rows ------------------------------------------------------------------
- */
+/* ---- Rows ---------------------------------------------------------------- */
 
 struct row {
     const struct evp_algorithm *algorithm;
@@ -344,8 +341,7 @@ static void run_row(const struct bench_options *o, const struct evp_side *side,
     evp_job_close(&theirs);
 }
 
-/* ---- The table --------------------------------------------------------------
- */
+/* ---- The table ----------------------------------------------------------- */
 
 static void print_size(const char *unit, size_t len)
 {
@@ -479,8 +475,7 @@ static void print_rows(const struct bench_limits *l, FILE *csv)
         print_csv(csv, &rows[i], l);
 }
 
-/* ---- The run ----------------------------------------------------------------
- */
+/* ---- The run ------------------------------------------------------------- */
 
 int main(int argc, char **argv)
 {

@@ -48,8 +48,7 @@ static void die(const char *side, const struct suite *s, const char *what)
     bench_die("%s, %s: %s", side, s->name, what);
 }
 
-/* ---- One connection -------------------------------------------------------
- */
+/* ---- One connection ------------------------------------------------------ */
 
 struct connection {
     const char *side;
@@ -167,8 +166,7 @@ static void run_records(void *arg, size_t reps)
     }
 }
 
-/* ---- Rows ------------------------------------------------------------------
- */
+/* ---- Rows ---------------------------------------------------------------- */
 
 static struct row {
     struct bench_series series[SIDES];
@@ -251,8 +249,7 @@ static void print_rows(const struct bench_options *o, FILE *csv)
     }
 }
 
-/* ---- The run ----------------------------------------------------------------
- */
+/* ---- The run ------------------------------------------------------------- */
 
 int main(int argc, char **argv)
 {

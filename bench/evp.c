@@ -39,8 +39,7 @@ enum bench_job evp_limit_job(const struct evp_algorithm *a, int encrypt)
     }
 }
 
-/* ---- A side ---------------------------------------------------------------
- */
+/* ---- A side -------------------------------------------------------------- */
 
 void evp_side_open(struct evp_side *s, const char *name, const char *folder)
 {
@@ -75,8 +74,7 @@ const char *evp_side_buildinfo(const struct evp_side *s)
     return text;
 }
 
-/* ---- One operation --------------------------------------------------------
- */
+/* ---- One operation ------------------------------------------------------- */
 
 static int update(struct evp_job *j, EVP_CIPHER_CTX *ctx, const uint8_t *in)
 {
@@ -154,8 +152,7 @@ void evp_job_run(void *arg, size_t reps)
             j->failed |= !cipher_once(j);
 }
 
-/* ---- A job ----------------------------------------------------------------
- */
+/* ---- A job --------------------------------------------------------------- */
 
 void evp_job_open(struct evp_job *j, const struct evp_side *s,
                   const struct evp_algorithm *a, int encrypt, unsigned parts,

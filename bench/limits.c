@@ -23,7 +23,7 @@
 
 /* clang-format off */
 
-/* ---- Loops ---------------------------------------------------------------- */
+/* ---- Loops --------------------------------------------------------------- */
 
 /* `body` is repeated n times. Upper halves are cleared at the end: code with
  * legacy encodings that follows would pay for dirty ones. */
@@ -76,7 +76,7 @@ LOOP(aes_latency_loop, AES_SERIAL AES_SERIAL AES_SERIAL AES_SERIAL, "")
 #define MULX "mulx %%rdx,%%rax,%%rcx\n"
 LOOP(mul64_loop, MULX MULX MULX MULX, "")
 
-/* ---- Mixes ---------------------------------------------------------------- */
+/* ---- Mixes --------------------------------------------------------------- */
 
 /*
  * One vector of AES-GCM: as many AES chains as rounds, three or four products
@@ -150,8 +150,7 @@ LOOPS(poly_loops, POLY_MIX)
 
 /* clang-format on */
 
-/* ---- Copies: the limit of messages that the caches do not hold ------------
- */
+/* ---- Copies: the limit of messages that the caches do not hold ----------- */
 
 struct copy {
     uint8_t *out;
@@ -177,8 +176,7 @@ static void copy_stream(void *arg, size_t n)
                 _mm_loadu_si128((const __m128i *)(const void *)(c->in + i)));
 }
 
-/* ---- Measuring ------------------------------------------------------------
- */
+/* ---- Measuring ----------------------------------------------------------- */
 
 /* Core cycles for one of the `per` parts of a loop's body. */
 static double cycles(void (*run)(void *, size_t), void *arg, double per)
@@ -268,8 +266,7 @@ void bench_limits_measure(struct bench_limits *l, uint32_t bits, uint8_t *out,
 
 #endif
 
-/* ---- The limit of a job ---------------------------------------------------
- */
+/* ---- The limit of a job -------------------------------------------------- */
 
 static const double bytes_of[BENCH_WIDTHS] = {16, 32, 64};
 
