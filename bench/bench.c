@@ -363,6 +363,19 @@ const size_t bench_sizes[] = {16,   64,    256,     1024,         1500,
                               4096, 16384, 1 << 20, BENCH_MAX_LEN};
 const size_t bench_sizes_count = sizeof(bench_sizes) / sizeof(bench_sizes[0]);
 
+const char *bench_size_text(size_t len)
+{
+    static char text[32];
+
+    if (len >= 1000000 && len % 1000000 == 0)
+        snprintf(text, sizeof(text), "%zu MB ", len / 1000000);
+    else if (len >= 4096 && len % 1024 == 0)
+        snprintf(text, sizeof(text), "%zu KiB", len / 1024);
+    else
+        snprintf(text, sizeof(text), "%zu B  ", len);
+    return text;
+}
+
 #define HALF_PAGE 2048
 
 void bench_buffers_new(struct bench_buffers *b)

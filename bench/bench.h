@@ -107,6 +107,10 @@ int bench_rounds(const struct bench_options *o);
 extern const size_t bench_sizes[];
 extern const size_t bench_sizes_count;
 
+/* "16 B  ", "16 KiB", "30 MB ": for columns flushed right. Good until the next
+ * call. */
+const char *bench_size_text(size_t len);
+
 /* in, out and ref hold BENCH_MAX_LEN bytes each, are touched, and stand on
  * page boundaries, out half a page off so that loads and stores that run
  * side by side never agree in the low 12 bits of their addresses. */

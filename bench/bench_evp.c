@@ -23,7 +23,7 @@ enum { FLOOR, OURS, DEFAULT, SIDES };
 
 struct row {
     const char *section;
-    const struct evp_algorithm *algorithm;
+    const struct algorithm *algorithm;
     const char *job;
     int encrypt;
     unsigned parts;
@@ -36,7 +36,7 @@ struct row {
 static struct row *rows;
 static size_t rows_count;
 
-static void add_row(const char *section, const struct evp_algorithm *a,
+static void add_row(const char *section, const struct algorithm *a,
                     const char *job, int encrypt, unsigned parts, size_t len)
 {
     struct row *r;
@@ -51,7 +51,7 @@ static void add_row(const char *section, const struct evp_algorithm *a,
     r->job = job;
     r->encrypt = encrypt;
     r->parts = parts;
-    r->len = evp_fitting(a, len);
+    r->len = fitting_length(a, len);
 }
 
 /* ---- Which jobs ---------------------------------------------------------- */
@@ -61,16 +61,16 @@ static const char hot_path[] = "hot path";
 static const char pieces[] = "pieces";
 static const char threads[] = "threads";
 
-static void add_messages(const struct evp_algorithm *a)
+static void add_messages(const struct algorithm *a)
 {
-    int mac = a->family == EVP_POLY1305;
+    int mac = a->family == FAMILY_POLY1305;
 
     for (int encrypt = 1; encrypt >= mac; encrypt--)
         for (size_t i = 0; i < bench_sizes_count; i++)
-            add_row(message, a, "message", encrypt, EVP_DATA, bench_sizes[i]);
+            add_row(message, a, "message", encrypt, JOB_DATA, bench_sizes[i]);
 }
 
-static void add_hot_path(const struct evp_algorithm *a)
+static void add_hot_path(const struct algorithm *a)
 {
     static const struct {
         const char *job;
@@ -78,45 +78,45 @@ static void add_hot_path(const struct evp_algorithm *a)
         size_t len;
     } jobs[] = {
         {"nonce", 0, 0},
-        {"key + nonce", EVP_KEY, 0},
-        {"key + nonce + 16 B", EVP_KEY | EVP_DATA, 16},
-        {"key + nonce + 1024 B", EVP_KEY | EVP_DATA, 1024},
-        {"cipher + key + nonce", EVP_CIPHER_ | EVP_KEY, 0},
-        {"cipher + key + nonce + 16 B", EVP_CIPHER_ | EVP_KEY | EVP_DATA, 16},
-        {"new context + 16 B + free", EVP_NEW | EVP_KEY | EVP_DATA, 16},
+        {"key + nonce", JOB_KEY, 0},
+        {"key + nonce + 16 B", JOB_KEY | JOB_DATA, 16},
+        {"key + nonce + 1024 B", JOB_KEY | JOB_DATA, 1024},
+        {"cipher + key + nonce", JOB_CIPHER | JOB_KEY, 0},
+        {"cipher + key + nonce + 16 B", JOB_CIPHER | JOB_KEY | JOB_DATA, 16},
+        {"new context + 16 B + free", JOB_NEW | JOB_KEY | JOB_DATA, 16},
     };
 
-    if (a->family == EVP_POLY1305) {
-        add_row(hot_path, a, "key", 1, EVP_KEY, 0);
-        add_row(hot_path, a, "key + 16 B", 1, EVP_KEY | EVP_DATA, 16);
+    if (a->family == FAMILY_POLY1305) {
+        add_row(hot_path, a, "key", 1, JOB_KEY, 0);
+        add_row(hot_path, a, "key + 16 B", 1, JOB_KEY | JOB_DATA, 16);
         add_row(hot_path, a, "new context + 16 B + free", 1,
-                EVP_NEW | EVP_KEY | EVP_DATA, 16);
+                JOB_NEW | JOB_KEY | JOB_DATA, 16);
         return;
     }
     for (int encrypt = 1; encrypt >= 0; encrypt--)
         for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++)
             add_row(hot_path, a, jobs[i].job, encrypt, jobs[i].parts,
                     jobs[i].len);
-    if (a->family != EVP_CBC)
-        add_row(hot_path, a, "nonce + 13 B AAD + 1024 B", 1, EVP_AAD | EVP_DATA,
+    if (a->family != FAMILY_CBC)
+        add_row(hot_path, a, "nonce + 13 B AAD + 1024 B", 1, JOB_AAD | JOB_DATA,
                 1024);
 }
 
 static void add_rows(const struct bench_options *o)
 {
-    for (size_t i = 0; i < evp_algorithms_count; i++)
-        if (bench_wanted(o, evp_algorithms[i].name))
-            add_messages(&evp_algorithms[i]);
-    for (size_t i = 0; i < evp_algorithms_count; i++)
-        if (bench_wanted(o, evp_algorithms[i].name))
-            add_hot_path(&evp_algorithms[i]);
-    for (size_t i = 0; i < evp_algorithms_count; i++) {
-        const struct evp_algorithm *a = &evp_algorithms[i];
+    for (size_t i = 0; i < algorithms_count; i++)
+        if (bench_wanted(o, algorithms[i].name))
+            add_messages(&algorithms[i]);
+    for (size_t i = 0; i < algorithms_count; i++)
+        if (bench_wanted(o, algorithms[i].name))
+            add_hot_path(&algorithms[i]);
+    for (size_t i = 0; i < algorithms_count; i++) {
+        const struct algorithm *a = &algorithms[i];
 
-        if (!bench_wanted(o, a->name) || a->family == EVP_POLY1305)
+        if (!bench_wanted(o, a->name) || a->family == FAMILY_POLY1305)
             continue;
-        add_row(pieces, a, "16 KiB in one call", 0, EVP_DATA, 16384);
-        add_row(pieces, a, "16 KiB in 1 KiB calls", 0, EVP_DATA | EVP_PIECES,
+        add_row(pieces, a, "16 KiB in one call", 0, JOB_DATA, 16384);
+        add_row(pieces, a, "16 KiB in 1 KiB calls", 0, JOB_DATA | JOB_PIECES,
                 16384);
     }
 }
@@ -148,14 +148,14 @@ static void counting_free(void *p, const char *file, int line)
     free(p);
 }
 
-static double count_allocations(struct evp_job *j)
+static double count_allocations(struct job *j)
 {
     enum { OPERATIONS = 64 };
     unsigned long before;
 
-    evp_job_run(j, 2);
+    job_run(j, 2);
     before = allocations;
-    evp_job_run(j, OPERATIONS);
+    job_run(j, OPERATIONS);
     return (double)(allocations - before) / OPERATIONS;
 }
 
@@ -163,71 +163,65 @@ static double count_allocations(struct evp_job *j)
 
 /* What decryption jobs get: their ciphertexts (into ref) and tags, by the
  * default provider. */
-static void make_ciphertexts(const struct evp_side *by, struct evp_job *to,
+static void make_ciphertexts(const struct side *by, struct job *to,
                              const struct row *r, struct bench_buffers *b)
 {
-    struct evp_job j;
+    struct job j;
 
-    evp_job_open(&j, by, r->algorithm, 1,
-                 (r->parts & (EVP_KEY | EVP_AAD)) | EVP_DATA, r->len, b->ref,
-                 b->in);
-    for (int i = 0; i < (r->parts & EVP_KEY ? 2 : 1); i++) {
+    job_open(&j, by, r->algorithm, 1,
+             (r->parts & (JOB_KEY | JOB_AAD)) | JOB_DATA, r->len, b->ref,
+             b->in);
+    for (int i = 0; i < (r->parts & JOB_KEY ? 2 : 1); i++) {
         j.out = b->ref + (size_t)i * r->len;
-        evp_job_run(&j, 1);
+        job_run(&j, 1);
         for (int side = 0; side < SIDES; side++)
             memcpy(to[side].set[i].tag, j.tag, 16);
     }
     if (j.failed)
         bench_die("%s: the default provider failed", r->algorithm->name);
-    evp_job_close(&j);
+    job_close(&j);
 }
 
-static void verify(struct evp_job *ours, struct evp_job *theirs,
-                   const struct row *r, struct bench_buffers *b)
+/* Both keys' messages, ours against theirs; says what is wrong and exits. */
+static void verify(struct job *ours, struct job *theirs, const struct row *r,
+                   struct bench_buffers *b)
 {
-    const uint8_t *want = b->in;
-    size_t differ = 0;
+    const char *direction = direction_name(r->algorithm, r->encrypt);
+    uint8_t *want = r->encrypt ? b->ref : b->in;
 
-    if (!(r->parts & EVP_DATA))
+    if (!(r->parts & JOB_DATA))
         return;
     for (int turn = 0; turn < 2; turn++) {
-        if (r->encrypt && !theirs->mac) {
-            want = b->ref;
-            theirs->out = b->ref;
-        }
-        evp_job_run(theirs, 1);
+        theirs->out = r->encrypt ? b->ref : b->out;
+        job_run(theirs, 1);
         theirs->out = b->out;
-        if (!theirs->mac)
-            memset(b->out, 0xa5, r->len);
-        evp_job_run(ours, 1);
+        memset(b->out, 0xa5, r->len);
+        job_run(ours, 1);
         if (ours->failed || theirs->failed)
-            bench_die("%s, %s, %zu bytes: %s failed", r->algorithm->name,
-                      r->job, r->len, ours->failed ? "ours" : "the default");
-        if (!theirs->mac)
-            while (differ < r->len && b->out[differ] == want[differ])
-                differ++;
-        if (!theirs->mac && differ < r->len)
-            bench_die("%s, %s, %scrypt, %zu bytes: wrong from offset %zu",
-                      r->algorithm->name, r->job, r->encrypt ? "en" : "de",
-                      r->len, differ);
+            bench_die("%s %s, %s, %zu bytes: %s failed", r->algorithm->name,
+                      direction, r->job, r->len,
+                      ours->failed ? "ours" : "the default provider");
+        for (size_t i = 0; i < r->len && !ours->mac; i++)
+            if (b->out[i] != want[i])
+                bench_die("%s %s, %s, %zu bytes: wrong from offset %zu",
+                          r->algorithm->name, direction, r->job, r->len, i);
         if (memcmp(ours->tag, theirs->tag, 16) != 0)
-            bench_die("%s, %s, %zu bytes: wrong tag", r->algorithm->name,
-                      r->job, r->len);
-        differ = 0;
+            bench_die("%s %s, %s, %zu bytes: wrong tag", r->algorithm->name,
+                      direction, r->job, r->len);
     }
 }
 
-static void run_row(const struct bench_options *o, const struct evp_side *sides,
+static void run_row(const struct bench_options *o, const struct side *sides,
                     struct row *r, struct bench_buffers *b)
 {
-    struct evp_job jobs[SIDES];
+    struct job jobs[SIDES];
     struct bench_contender c[SIDES];
     /* The ciphertexts to decrypt lie in ref. */
     const uint8_t *in = r->encrypt ? b->in : b->ref;
 
     for (int i = 0; i < SIDES; i++)
-        evp_job_open(&jobs[i], &sides[i], r->algorithm, r->encrypt, r->parts,
-                     r->len, b->out, in);
+        job_open(&jobs[i], &sides[i], r->algorithm, r->encrypt, r->parts,
+                 r->len, b->out, in);
     if (!r->encrypt)
         make_ciphertexts(&sides[DEFAULT], jobs, r, b);
     verify(&jobs[OURS], &jobs[DEFAULT], r, b);
@@ -235,7 +229,7 @@ static void run_row(const struct bench_options *o, const struct evp_side *sides,
         if (r->len <= 16384)
             r->allocations[i] = count_allocations(&jobs[i]);
         memset(&c[i], 0, sizeof(c[i]));
-        c[i].run = evp_job_run;
+        c[i].run = job_run;
         c[i].arg = &jobs[i];
         c[i].series = r->series[i];
     }
@@ -245,7 +239,7 @@ static void run_row(const struct bench_options *o, const struct evp_side *sides,
         if (i != FLOOR && jobs[i].failed)
             bench_die("%s, %s: %s failed while it was timed",
                       r->algorithm->name, r->job, sides[i].name);
-        evp_job_close(&jobs[i]);
+        job_close(&jobs[i]);
     }
 }
 
@@ -254,8 +248,8 @@ static void run_row(const struct bench_options *o, const struct evp_side *sides,
 #define MAX_THREADS 8
 
 struct worker {
-    const struct evp_side *side;
-    const struct evp_algorithm *algorithm;
+    const struct side *side;
+    const struct algorithm *algorithm;
     pthread_barrier_t *begin;
     double milliseconds;
     double cpu_ns; /* per operation */
@@ -276,27 +270,26 @@ static void *work(void *arg)
     enum { REPS = 500 };
     struct worker *w = arg;
     uint8_t in[32] = {0}, out[64];
-    struct evp_job j;
+    struct job j;
     double begin, cpu, done = 0;
 
-    evp_job_open(&j, w->side, w->algorithm, 1, EVP_CIPHER_ | EVP_KEY | EVP_DATA,
-                 16, out, in);
-    evp_job_run(&j, REPS);
+    job_open(&j, w->side, w->algorithm, 1, JOB_CIPHER | JOB_KEY | JOB_DATA, 16,
+             out, in);
+    job_run(&j, REPS);
     pthread_barrier_wait(w->begin);
     begin = bench_now();
     cpu = cpu_now();
     do {
-        evp_job_run(&j, REPS);
+        job_run(&j, REPS);
         done += REPS;
     } while (bench_now() - begin < w->milliseconds * 1e6);
     w->cpu_ns = (cpu_now() - cpu) / done;
-    evp_job_close(&j);
+    job_close(&j);
     return NULL;
 }
 
-static double run_threads(const struct evp_side *side,
-                          const struct evp_algorithm *a, int n,
-                          double milliseconds)
+static double run_threads(const struct side *side, const struct algorithm *a,
+                          int n, double milliseconds)
 {
     pthread_t thread[MAX_THREADS];
     struct worker w[MAX_THREADS];
@@ -318,16 +311,16 @@ static double run_threads(const struct evp_side *side,
 }
 
 static void race_threads(const struct bench_options *o,
-                         const struct evp_side *sides)
+                         const struct side *sides)
 {
     double milliseconds = o->smoke ? 1 : o->quick ? 40 : 120;
     int times = o->smoke ? 1 : 6;
 
-    for (size_t i = 0; i < evp_algorithms_count; i++) {
-        const struct evp_algorithm *a = &evp_algorithms[i];
+    for (size_t i = 0; i < algorithms_count; i++) {
+        const struct algorithm *a = &algorithms[i];
         struct row *r;
 
-        if (!bench_wanted(o, a->name) || a->family == EVP_POLY1305 ||
+        if (!bench_wanted(o, a->name) || a->family == FAMILY_POLY1305 ||
             a->keylen == 24)
             continue;
         bench_progress("threads: %s ...", a->name);
@@ -347,23 +340,6 @@ static void race_threads(const struct bench_options *o,
 }
 
 /* ---- The table ----------------------------------------------------------- */
-
-static const char *direction(const struct row *r)
-{
-    if (r->algorithm->family == EVP_POLY1305)
-        return "mac";
-    return r->encrypt ? "encrypt" : "decrypt";
-}
-
-static void print_size(size_t len)
-{
-    if (len >= 1000000 && len % 1000000 == 0)
-        printf("%9zu MB", len / 1000000);
-    else if (len >= 4096 && len % 1024 == 0)
-        printf("%8zu KiB", len / 1024);
-    else
-        printf("%10zu B", len);
-}
 
 struct figures {
     double least[SIDES], middle[SIDES];
@@ -391,7 +367,7 @@ static struct figures figures(const struct row *r, const struct bench_limits *l,
     f.ghz = quotient(1, r->cycle);
     if (r->len && r->cycle > 0) {
         f.cycles = f.least[OURS] / r->cycle / (double)r->len;
-        f.limit = bench_limit(l, evp_limit_job(r->algorithm, r->encrypt),
+        f.limit = bench_limit(l, limit_job(r->algorithm, r->encrypt),
                               r->algorithm->keylen, r->len, bits);
         f.share = f.limit / f.cycles;
     }
@@ -401,7 +377,7 @@ static struct figures figures(const struct row *r, const struct bench_limits *l,
 static void print_messages_head(const struct row *r)
 {
     printf("\n%s %s: one message under one key (nonce, data, tag)\n",
-           r->algorithm->name, direction(r));
+           r->algorithm->name, direction_name(r->algorithm, r->encrypt));
     printf("%12s %10s %10s %10s %7s %8s %9s %9s %7s %6s\n", "", "floor ns",
            "ours ns", "default ns", "ratio", "(median)", "ours GB/s", "default",
            "ours", "of");
@@ -411,10 +387,10 @@ static void print_messages_head(const struct row *r)
 
 static void print_message(const struct row *r, const struct figures *f)
 {
-    print_size(r->len);
-    printf(" %10.1f %10.1f %10.1f %7.2f %8.2f %9.3f %9.3f %7.3f",
-           f->least[FLOOR], f->least[OURS], f->least[DEFAULT], f->ratio,
-           f->middle_ratio, quotient((double)r->len, f->least[OURS]),
+    printf("%12s %10.1f %10.1f %10.1f %7.2f %8.2f %9.3f %9.3f %7.3f",
+           bench_size_text(r->len), f->least[FLOOR], f->least[OURS],
+           f->least[DEFAULT], f->ratio, f->middle_ratio,
+           quotient((double)r->len, f->least[OURS]),
            quotient((double)r->len, f->least[DEFAULT]), f->cycles);
     if (f->limit > 0 && r->len >= 4096)
         printf(" %4.0f %%\n", 100 * f->share);
@@ -438,8 +414,9 @@ static void print_job_head(const struct row *r)
 static void print_job(const struct row *r, const struct figures *f)
 {
     printf("%-18s %-8s %-27s %9.1f %9.1f %10.1f %7.2f %8.2f",
-           r->algorithm->name, direction(r), r->job, f->least[FLOOR],
-           f->least[OURS], f->least[DEFAULT], f->ratio, f->middle_ratio);
+           r->algorithm->name, direction_name(r->algorithm, r->encrypt), r->job,
+           f->least[FLOOR], f->least[OURS], f->least[DEFAULT], f->ratio,
+           f->middle_ratio);
     if (r->section == threads)
         printf("\n");
     else
@@ -449,7 +426,7 @@ static void print_job(const struct row *r, const struct figures *f)
 static void print_csv(FILE *csv, const struct row *r, const struct figures *f)
 {
     fprintf(csv, "%s,%s,%s,%s,%zu", r->section, r->algorithm->name,
-            direction(r), r->job, r->len);
+            direction_name(r->algorithm, r->encrypt), r->job, r->len);
     for (int i = 0; i < SIDES; i++)
         fprintf(csv, ",%.2f,%.2f", f->least[i], f->middle[i]);
     fprintf(csv, ",%.3f,%.3f,%.4f,%.4f,%.3f,%.4f,%.4f,%.3f,%g,%g\n", f->ratio,
@@ -493,7 +470,7 @@ static void print_rows(const struct bench_limits *l, uint32_t bits, FILE *csv)
             slowest = r;
         }
         slower += f.ratio < 1;
-        allocated += r->allocations[OURS] * !(r->parts & EVP_NEW);
+        allocated += r->allocations[OURS] * !(r->parts & JOB_NEW);
         before = r;
     }
     if (slowest)
@@ -501,16 +478,19 @@ static void print_rows(const struct bench_limits *l, uint32_t bits, FILE *csv)
                "ratio %.2f (%s %s, %s, %zu B)\nallocations on a used context: "
                "%s\n",
                rows_count, slower, lowest, slowest->algorithm->name,
-               direction(slowest), slowest->job, slowest->len,
+               direction_name(slowest->algorithm, slowest->encrypt),
+               slowest->job, slowest->len,
                allocated > 0 ? "some, see above" : "none");
 }
 
 /* ---- The run ------------------------------------------------------------- */
 
-static void run_rows(const struct bench_options *o,
-                     const struct evp_side *sides, struct bench_buffers *b)
+/* Returns how many rows were run. */
+static size_t run_rows(const struct bench_options *o, const struct side *sides,
+                       struct bench_buffers *b)
 {
     int rounds = bench_rounds(o);
+    size_t done = 0;
 
     for (int round = 0; round < rounds; round++) {
         const struct row *before = NULL;
@@ -526,18 +506,21 @@ static void run_rows(const struct bench_options *o,
                                r->section, r->algorithm->name);
             run_row(o, sides, r, b);
             before = r;
+            done++;
         }
     }
+    return done;
 }
 
 int main(int argc, char **argv)
 {
     struct bench_options o;
-    struct evp_side sides[SIDES];
+    struct side sides[SIDES];
     struct bench_buffers buffers;
     struct bench_limits limits;
     uint32_t bits = bc_cpu();
     int core, cores;
+    size_t done;
     FILE *csv;
 
     bench_parse(&o, argc, argv,
@@ -548,26 +531,26 @@ int main(int argc, char **argv)
         bench_die("libcrypto refuses the allocation counter");
     core = bench_pin(o.core);
     csv = bench_csv(&o);
-    evp_side_open(&sides[FLOOR], "floor", BENCH_FLOOR_DIR);
-    evp_side_open(&sides[OURS], "bulkcipher",
-                  o.modules ? o.modules : BENCH_MODULE_DIR);
-    evp_side_open(&sides[DEFAULT], "default", NULL);
+    side_open(&sides[FLOOR], "floor", BENCH_FLOOR_DIR);
+    side_open(&sides[OURS], "bulkcipher",
+              o.modules ? o.modules : BENCH_MODULE_DIR);
+    side_open(&sides[DEFAULT], "default", NULL);
     bench_buffers_new(&buffers);
 
     bench_head_machine(csv, core);
     bench_head(csv, "openssl", "%s", OpenSSL_version(OPENSSL_VERSION));
-    bench_head(csv, "module", "%s", evp_side_buildinfo(&sides[OURS]));
+    bench_head(csv, "module", "%s", side_buildinfo(&sides[OURS]));
     memset(&limits, 0, sizeof(limits));
     if (!o.smoke)
         bench_limits_measure(&limits, bits, buffers.out, buffers.in);
 
     add_rows(&o);
-    run_rows(&o, sides, &buffers);
+    done = run_rows(&o, sides, &buffers);
     cores = bench_unpin();
     race_threads(&o, sides);
     bench_progress(NULL);
     if (o.smoke) {
-        printf("%zu rows verified\n", rows_count);
+        printf("%zu rows verified\n", done);
     } else {
         bench_head(csv, "cores", "%d for the rows with threads", cores);
         print_rows(&limits, bits, csv);
@@ -579,6 +562,6 @@ int main(int argc, char **argv)
     free(rows);
     bench_buffers_free(&buffers);
     for (int i = 0; i < SIDES; i++)
-        evp_side_close(&sides[i]);
+        side_close(&sides[i]);
     return csv && fclose(csv) != 0;
 }

@@ -25,9 +25,9 @@ struct kernel_job {
     struct bc_gcm gcm;
     struct bc_chapoly chapoly;
     struct bc_poly1305 poly1305;
-    const struct evp_algorithm *algorithm;
+    const struct algorithm *algorithm;
     int encrypt;
-    unsigned parts; /* EVP_KEY, EVP_DATA */
+    unsigned parts; /* JOB_KEY, JOB_DATA */
     size_t len;
     uint8_t *out;
     const uint8_t *in;
@@ -60,14 +60,16 @@ static void copy_after(uint8_t *dst, const uint8_t *src, const uint8_t *result)
 static void cbc_once(struct kernel_job *j)
 {
     const struct bc_aes_key *k = &j->cbc.key;
+    const uint8_t *last = j->out + j->len - 16;
 
-    if (j->parts & EVP_KEY) {
-        copy_after(j->key, j->key, k->rk[k->rounds]);
+    if (j->parts & JOB_KEY) {
+        copy_after(j->key, j->key,
+                   j->parts & JOB_DATA ? last : k->rk[k->rounds]);
         bc_cbc_set_key(&j->cbc, j->key, j->algorithm->keylen);
     }
-    if (!(j->parts & EVP_DATA))
+    if (!(j->parts & JOB_DATA))
         return;
-    copy_after(j->cbc.iv, j->iv, j->out + j->len - 16);
+    copy_after(j->cbc.iv, j->iv, last);
     if (j->encrypt)
         bc_cbc_encrypt(&j->cbc, j->out, j->in, j->len / 16);
     else
@@ -79,13 +81,13 @@ static void gcm_once(struct kernel_job *j)
     const struct bc_aes_key *k = &j->gcm.key;
 
     copy_after(j->iv, j->iv, j->tag);
-    if (j->parts & EVP_KEY) {
+    if (j->parts & JOB_KEY) {
         copy_after(j->key, j->key,
-                   j->parts & EVP_DATA ? j->tag : k->rk[k->rounds]);
+                   j->parts & JOB_DATA ? j->tag : k->rk[k->rounds]);
         bc_gcm_set_key(&j->gcm, j->key, j->algorithm->keylen);
     }
     bc_gcm_start(&j->gcm, j->iv, 12);
-    if (!(j->parts & EVP_DATA))
+    if (!(j->parts & JOB_DATA))
         return;
     if (j->encrypt)
         bc_gcm_encrypt(&j->gcm, j->out, j->in, j->len);
@@ -97,10 +99,10 @@ static void gcm_once(struct kernel_job *j)
 static void chapoly_once(struct kernel_job *j)
 {
     copy_after(j->iv, j->iv, j->tag);
-    if (j->parts & EVP_KEY)
+    if (j->parts & JOB_KEY)
         bc_chapoly_set_key(&j->chapoly, j->key);
     bc_chapoly_start(&j->chapoly, j->iv);
-    if (!(j->parts & EVP_DATA))
+    if (!(j->parts & JOB_DATA))
         return;
     if (j->encrypt)
         bc_chapoly_encrypt(&j->chapoly, j->out, j->in, j->len);
@@ -113,7 +115,7 @@ static void poly1305_once(struct kernel_job *j)
 {
     copy_after(j->key, j->key, j->tag);
     bc_poly1305_set_key(&j->poly1305, j->key);
-    if (!(j->parts & EVP_DATA))
+    if (!(j->parts & JOB_DATA))
         return;
     bc_poly1305_update(&j->poly1305, j->in, j->len);
     bc_poly1305_tag(&j->poly1305, j->tag);
@@ -125,16 +127,16 @@ static void run_kernel(void *arg, size_t reps)
 
     while (reps--) {
         switch (j->algorithm->family) {
-        case EVP_CBC:
+        case FAMILY_CBC:
             cbc_once(j);
             break;
-        case EVP_GCM:
+        case FAMILY_GCM:
             gcm_once(j);
             break;
-        case EVP_CHAPOLY:
+        case FAMILY_CHAPOLY:
             chapoly_once(j);
             break;
-        case EVP_POLY1305:
+        case FAMILY_POLY1305:
             poly1305_once(j);
         }
     }
@@ -148,31 +150,39 @@ struct table {
     const void *ops;
 };
 
-#define COPY_LIST(list)                                                        \
-    for (size_t i = 0; (list)[i] && n < MAX_TABLES; i++)                       \
-        if (!((list)[i]->needs & ~bits))                                       \
-            t[n++] = (struct table)                                            \
-            {                                                                  \
-                (list)[i]->name, (list)[i]->needs, (list)[i]                   \
-            }
+static size_t add_table(struct table *t, size_t n, uint32_t bits,
+                        const char *name, uint32_t needs, const void *ops)
+{
+    if ((needs & ~bits) != 0 || n == MAX_TABLES)
+        return n;
+    t[n].name = name;
+    t[n].needs = needs;
+    t[n].ops = ops;
+    return n + 1;
+}
+
+/* The families' lists have types of their own. */
+#define ADD_TABLES(list)                                                       \
+    for (size_t i = 0; (list)[i]; i++)                                         \
+    n = add_table(t, n, bits, (list)[i]->name, (list)[i]->needs, (list)[i])
 
 /* Those that run here, best first. */
-static size_t tables_of(enum evp_family family, uint32_t bits, struct table *t)
+static size_t tables_of(enum family family, uint32_t bits, struct table *t)
 {
     size_t n = 0;
 
     switch (family) {
-    case EVP_CBC:
-        COPY_LIST(bc_cbc_list);
+    case FAMILY_CBC:
+        ADD_TABLES(bc_cbc_list);
         break;
-    case EVP_GCM:
-        COPY_LIST(bc_gcm_list);
+    case FAMILY_GCM:
+        ADD_TABLES(bc_gcm_list);
         break;
-    case EVP_CHAPOLY:
-        COPY_LIST(bc_chapoly_list);
+    case FAMILY_CHAPOLY:
+        ADD_TABLES(bc_chapoly_list);
         break;
-    case EVP_POLY1305:
-        COPY_LIST(bc_poly1305_list);
+    case FAMILY_POLY1305:
+        ADD_TABLES(bc_poly1305_list);
     }
     return n;
 }
@@ -180,19 +190,19 @@ static size_t tables_of(enum evp_family family, uint32_t bits, struct table *t)
 static void start(struct kernel_job *j, const void *ops)
 {
     switch (j->algorithm->family) {
-    case EVP_CBC:
+    case FAMILY_CBC:
         bc_cbc_init(&j->cbc, ops);
         bc_cbc_set_key(&j->cbc, j->key, j->algorithm->keylen);
         break;
-    case EVP_GCM:
+    case FAMILY_GCM:
         bc_gcm_init(&j->gcm, ops);
         bc_gcm_set_key(&j->gcm, j->key, j->algorithm->keylen);
         break;
-    case EVP_CHAPOLY:
+    case FAMILY_CHAPOLY:
         bc_chapoly_init(&j->chapoly, ops);
         bc_chapoly_set_key(&j->chapoly, j->key);
         break;
-    case EVP_POLY1305:
+    case FAMILY_POLY1305:
         bc_poly1305_init(&j->poly1305, ops);
     }
 }
@@ -200,7 +210,7 @@ static void start(struct kernel_job *j, const void *ops)
 /* ---- Rows ---------------------------------------------------------------- */
 
 struct row {
-    const struct evp_algorithm *algorithm;
+    const struct algorithm *algorithm;
     int encrypt;
     unsigned parts;
     size_t len;
@@ -211,7 +221,7 @@ struct row {
 static struct row *rows;
 static size_t rows_count;
 
-static void add_row(const struct evp_algorithm *a, int encrypt, unsigned parts,
+static void add_row(const struct algorithm *a, int encrypt, unsigned parts,
                     size_t len)
 {
     struct row *r;
@@ -224,45 +234,37 @@ static void add_row(const struct evp_algorithm *a, int encrypt, unsigned parts,
     r->algorithm = a;
     r->encrypt = encrypt;
     r->parts = parts;
-    r->len = evp_fitting(a, len);
+    r->len = fitting_length(a, len);
 }
 
 static void add_rows(const struct bench_options *o)
 {
-    for (size_t i = 0; i < evp_algorithms_count; i++) {
-        const struct evp_algorithm *a = &evp_algorithms[i];
-        int mac = a->family == EVP_POLY1305;
+    for (size_t i = 0; i < algorithms_count; i++) {
+        const struct algorithm *a = &algorithms[i];
+        int mac = a->family == FAMILY_POLY1305;
 
         if (!bench_wanted(o, a->name))
             continue;
         for (int encrypt = 1; encrypt >= mac; encrypt--) {
-            add_row(a, encrypt, EVP_KEY, 0);
-            add_row(a, encrypt, EVP_KEY | EVP_DATA, 16);
+            add_row(a, encrypt, JOB_KEY, 0);
+            add_row(a, encrypt, JOB_KEY | JOB_DATA, 16);
             for (size_t k = 0; k < bench_sizes_count; k++)
-                add_row(a, encrypt, EVP_DATA, bench_sizes[k]);
+                add_row(a, encrypt, JOB_DATA, bench_sizes[k]);
         }
     }
 }
 
-static const char *direction(const struct row *r)
-{
-    if (r->algorithm->family == EVP_POLY1305)
-        return "mac";
-    return r->encrypt ? "encrypt" : "decrypt";
-}
-
 /* The default provider's result: into ref for encryption, else in `in`, its
  * ciphertext being in ref; tag and keys are left in the job. */
-static void default_result(const struct evp_side *side, struct evp_job *j,
+static void default_result(const struct side *side, struct job *j,
                            const struct row *r, struct bench_buffers *b)
 {
-    struct evp_job first;
+    struct job first;
 
-    evp_job_open(&first, side, r->algorithm, 1, EVP_DATA, r->len, b->ref,
-                 b->in);
-    evp_job_run(&first, 1);
-    evp_job_open(j, side, r->algorithm, r->encrypt, r->parts, r->len, b->out,
-                 r->encrypt ? b->in : b->ref);
+    job_open(&first, side, r->algorithm, 1, JOB_DATA, r->len, b->ref, b->in);
+    job_run(&first, 1);
+    job_open(j, side, r->algorithm, r->encrypt, r->parts, r->len, b->out,
+             r->encrypt ? b->in : b->ref);
     for (int i = 0; i < 2; i++) {
         /* One key: the kernels' jobs have but one. */
         j->set[i] = j->set[0];
@@ -270,17 +272,17 @@ static void default_result(const struct evp_side *side, struct evp_job *j,
     }
     if (first.failed)
         bench_die("%s: the default provider failed", r->algorithm->name);
-    evp_job_close(&first);
+    job_close(&first);
 }
 
-static void verify(struct kernel_job *k, const struct evp_job *j,
+static void verify(struct kernel_job *k, const struct job *j,
                    const struct row *r, const struct table *t,
                    const struct bench_buffers *b)
 {
     const uint8_t *want = r->encrypt ? b->ref : b->in;
-    int mac = r->algorithm->family == EVP_POLY1305;
+    int mac = r->algorithm->family == FAMILY_POLY1305;
 
-    if (!(r->parts & EVP_DATA))
+    if (!(r->parts & JOB_DATA))
         return;
     if (!mac)
         memset(b->out, 0xa5, r->len);
@@ -288,20 +290,22 @@ static void verify(struct kernel_job *k, const struct evp_job *j,
     for (size_t i = 0; i < r->len && !mac; i++)
         if (b->out[i] != want[i])
             bench_die("%s %s, %s, %zu bytes: wrong from offset %zu",
-                      r->algorithm->name, direction(r), t->name, r->len, i);
-    if (r->algorithm->family != EVP_CBC &&
+                      r->algorithm->name,
+                      direction_name(r->algorithm, r->encrypt), t->name, r->len,
+                      i);
+    if (r->algorithm->family != FAMILY_CBC &&
         memcmp(k->tag, j->set[0].tag, 16) != 0)
         bench_die("%s %s, %s, %zu bytes: wrong tag", r->algorithm->name,
-                  direction(r), t->name, r->len);
+                  direction_name(r->algorithm, r->encrypt), t->name, r->len);
 }
 
-static void run_row(const struct bench_options *o, const struct evp_side *side,
+static void run_row(const struct bench_options *o, const struct side *side,
                     struct row *r, struct bench_buffers *b,
                     struct kernel_job *jobs)
 {
     struct table t[MAX_TABLES];
     struct bench_contender c[MAX_TABLES + 1];
-    struct evp_job theirs;
+    struct job theirs;
     size_t tables = tables_of(r->algorithm->family, bc_cpu(), t), n = 0;
     size_t which[MAX_TABLES + 1];
 
@@ -328,7 +332,7 @@ static void run_row(const struct bench_options *o, const struct evp_side *side,
         c[n].arg = k;
         which[n++] = i;
     }
-    c[n].run = evp_job_run;
+    c[n].run = job_run;
     c[n].arg = &theirs;
     which[n++] = MAX_TABLES;
     for (size_t i = 0; i < n; i++)
@@ -338,21 +342,10 @@ static void run_row(const struct bench_options *o, const struct evp_side *side,
         r->series[which[i]] = c[i].series;
     if (theirs.failed)
         bench_die("%s: the default provider failed", r->algorithm->name);
-    evp_job_close(&theirs);
+    job_close(&theirs);
 }
 
 /* ---- The table ----------------------------------------------------------- */
-
-static void print_size(const char *unit, size_t len)
-{
-    printf("  %-13s", unit);
-    if (len >= 1000000 && len % 1000000 == 0)
-        printf("%6zu MB ", len / 1000000);
-    else if (len >= 4096 && len % 1024 == 0)
-        printf("%6zu KiB", len / 1024);
-    else
-        printf("%6zu B  ", len);
-}
 
 enum unit { NS, GBPS, CYCLES, SHARE };
 
@@ -372,7 +365,7 @@ static double figure(const struct row *r, size_t i, enum unit unit,
     default:
         return cycles > 0
                    ? 100 / cycles *
-                         bench_limit(l, evp_limit_job(r->algorithm, r->encrypt),
+                         bench_limit(l, limit_job(r->algorithm, r->encrypt),
                                      r->algorithm->keylen, r->len, needs)
                    : 0;
     }
@@ -385,10 +378,10 @@ static void print_row(const struct row *r, const struct table *t, size_t tables,
     static const char *const format[] = {" %9.1f", " %9.3f", " %9.3f",
                                          " %7.0f %%"};
 
-    if (r->parts & EVP_KEY)
+    if (r->parts & JOB_KEY)
         printf("  %-22s", title);
     else
-        print_size(title, r->len);
+        printf("  %-12s%10s", title, bench_size_text(r->len));
     for (size_t i = 0; i <= tables; i++) {
         double x = i < tables      ? figure(r, i, unit, l, t[i].needs)
                    : unit < CYCLES ? figure(r, MAX_TABLES, unit, l, 0)
@@ -413,12 +406,13 @@ static void print_group(const struct row *r, size_t n,
     printf("\n%-24s", r->algorithm->name);
     for (i = 0; i < tables; i++)
         printf(" %9s", t[i].name);
-    printf(" %9s\n  %-22s", "default", direction(r));
+    printf(" %9s\n  %-22s", "default",
+           direction_name(r->algorithm, r->encrypt));
     for (i = 0; i < tables; i++)
         printf(" %9s", "");
     printf(" %9s\n", "(EVP)");
-    print_row(&r[0], t, tables, "ns  key + nonce", NS, l);
-    print_row(&r[1], t, tables, "ns  key + nonce + 16 B", NS, l);
+    print_row(&r[0], t, tables, "ns   new key", NS, l);
+    print_row(&r[1], t, tables, "ns   new key, 16 B", NS, l);
     for (i = 2; i < n && r[i].len < 4096; i++)
         print_row(&r[i], t, tables, "ns", NS, l);
     for (i = 2; i < n; i++)
@@ -436,9 +430,9 @@ static void print_csv(FILE *csv, const struct row *r,
 {
     struct table t[MAX_TABLES];
     size_t tables = tables_of(r->algorithm->family, bc_cpu(), t);
-    const char *job = !(r->parts & EVP_KEY)    ? "message"
-                      : !(r->parts & EVP_DATA) ? "key + nonce"
-                                               : "key + nonce + 16 B";
+    const char *job = !(r->parts & JOB_KEY)    ? "message"
+                      : !(r->parts & JOB_DATA) ? "new key"
+                                               : "new key + message";
 
     for (size_t i = 0; i <= tables; i++) {
         size_t s = i < tables ? i : MAX_TABLES;
@@ -447,8 +441,8 @@ static void print_csv(FILE *csv, const struct row *r,
         if (r->series[s].n == 0)
             continue;
         fprintf(csv, "%s,%s,%s,%zu,%s,%.2f,%.2f,%.4f,%.3f,%.4f,%.3f\n",
-                r->algorithm->name, direction(r), job, r->len,
-                i < tables ? t[i].name : "default through EVP",
+                r->algorithm->name, direction_name(r->algorithm, r->encrypt),
+                job, r->len, i < tables ? t[i].name : "default through EVP",
                 bench_min(&r->series[s]), bench_median(&r->series[s]),
                 figure(r, s, GBPS, l, needs), 1 / r->cycle,
                 figure(r, s, CYCLES, l, needs),
@@ -481,9 +475,10 @@ int main(int argc, char **argv)
 {
     static struct kernel_job jobs[MAX_TABLES];
     struct bench_options o;
-    struct evp_side side;
+    struct side side;
     struct bench_buffers buffers;
     struct bench_limits limits;
+    size_t done = 0;
     int core, rounds;
     FILE *csv;
 
@@ -491,7 +486,7 @@ int main(int argc, char **argv)
                 "Times every kernel that this processor can run.");
     core = bench_pin(o.core);
     csv = bench_csv(&o);
-    evp_side_open(&side, "default", NULL);
+    side_open(&side, "default", NULL);
     bench_buffers_new(&buffers);
     bench_head_machine(csv, core);
     bench_head(csv, "openssl", "%s", OpenSSL_version(OPENSSL_VERSION));
@@ -504,7 +499,7 @@ int main(int argc, char **argv)
     add_rows(&o);
     rounds = bench_rounds(&o);
     for (int round = 0; round < rounds; round++) {
-        const struct evp_algorithm *before = NULL;
+        const struct algorithm *before = NULL;
 
         for (size_t i = 0; i < rows_count; i++) {
             if (o.smoke && rows[i].len > 1 << 20)
@@ -514,11 +509,12 @@ int main(int argc, char **argv)
                                rounds, rows[i].algorithm->name);
             before = rows[i].algorithm;
             run_row(&o, &side, &rows[i], &buffers, jobs);
+            done++;
         }
     }
     bench_progress(NULL);
     if (o.smoke)
-        printf("%zu rows verified\n", rows_count);
+        printf("%zu rows verified\n", done);
     else
         print_rows(&limits, csv);
 
@@ -527,6 +523,6 @@ int main(int argc, char **argv)
             bench_series_free(&rows[i].series[k]);
     free(rows);
     bench_buffers_free(&buffers);
-    evp_side_close(&side);
+    side_close(&side);
     return csv && fclose(csv) != 0;
 }

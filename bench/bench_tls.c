@@ -62,7 +62,7 @@ struct connection {
 };
 
 /* A self-signed certificate for a fresh key; nobody checks it. */
-static void make_identity(const struct evp_side *side, SSL_CTX *ctx,
+static void make_identity(const struct side *side, SSL_CTX *ctx,
                           const struct suite *s)
 {
     EVP_PKEY *key = EVP_PKEY_Q_keygen(side->libctx, NULL, "EC", "P-256");
@@ -85,7 +85,7 @@ static void make_identity(const struct evp_side *side, SSL_CTX *ctx,
         die(side->name, s, "no certificate");
 }
 
-static SSL_CTX *new_ctx(const struct evp_side *side, const char *properties,
+static SSL_CTX *new_ctx(const struct side *side, const char *properties,
                         const SSL_METHOD *method, const struct suite *s)
 {
     SSL_CTX *ctx = SSL_CTX_new_ex(side->libctx, properties, method);
@@ -101,7 +101,7 @@ static SSL_CTX *new_ctx(const struct evp_side *side, const char *properties,
 }
 
 /* libssl fetches by name and property query: see who answers. */
-static void check_provider(const struct evp_side *side, const char *properties,
+static void check_provider(const struct side *side, const char *properties,
                            const struct suite *s)
 {
     EVP_CIPHER *c = EVP_CIPHER_fetch(side->libctx, s->cipher, properties);
@@ -113,7 +113,7 @@ static void check_provider(const struct evp_side *side, const char *properties,
     EVP_CIPHER_free(c);
 }
 
-static void connect_both(struct connection *c, const struct evp_side *side,
+static void connect_both(struct connection *c, const struct side *side,
                          const char *properties, const struct suite *s)
 {
     BIO *near = NULL, *far = NULL;
@@ -173,8 +173,7 @@ static struct row {
     double cycle;
 } rows[SUITES][LENGTHS];
 
-static void run_suite(const struct bench_options *o,
-                      const struct evp_side *sides,
+static void run_suite(const struct bench_options *o, const struct side *sides,
                       const char *const *properties, size_t suite,
                       const struct bench_buffers *b)
 {
@@ -256,7 +255,7 @@ int main(int argc, char **argv)
     /* Ours gives the bulk ciphers, the default provider all the rest. */
     static const char *const properties[SIDES] = {"?provider=bulkcipher", NULL};
     struct bench_options o;
-    struct evp_side sides[SIDES];
+    struct side sides[SIDES];
     struct bench_buffers buffers;
     OSSL_PROVIDER *rest;
     int core, rounds;
@@ -266,14 +265,14 @@ int main(int argc, char **argv)
                 "Times TLS records, the module against the default provider.");
     core = bench_pin(o.core);
     csv = bench_csv(&o);
-    evp_side_open(&sides[OURS], "bulkcipher",
-                  o.modules ? o.modules : BENCH_MODULE_DIR);
+    side_open(&sides[OURS], "bulkcipher",
+              o.modules ? o.modules : BENCH_MODULE_DIR);
     rest = OSSL_PROVIDER_load(sides[OURS].libctx, "default");
-    evp_side_open(&sides[DEFAULT], "default", NULL);
+    side_open(&sides[DEFAULT], "default", NULL);
     bench_buffers_new(&buffers);
     bench_head_machine(csv, core);
     bench_head(csv, "openssl", "%s", OpenSSL_version(OPENSSL_VERSION));
-    bench_head(csv, "module", "%s", evp_side_buildinfo(&sides[OURS]));
+    bench_head(csv, "module", "%s", side_buildinfo(&sides[OURS]));
 
     rounds = bench_rounds(&o);
     for (int round = 0; round < rounds; round++) {
@@ -297,6 +296,6 @@ int main(int argc, char **argv)
     bench_buffers_free(&buffers);
     OSSL_PROVIDER_unload(rest);
     for (int i = 0; i < SIDES; i++)
-        evp_side_close(&sides[i]);
+        side_close(&sides[i]);
     return csv && fclose(csv) != 0;
 }

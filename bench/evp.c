@@ -11,28 +11,38 @@
 
 #include "bench.h"
 
-const struct evp_algorithm evp_algorithms[] = {
-    {"AES-128-GCM", EVP_GCM, 16},   {"AES-192-GCM", EVP_GCM, 24},
-    {"AES-256-GCM", EVP_GCM, 32},   {"ChaCha20-Poly1305", EVP_CHAPOLY, 32},
-    {"POLY1305", EVP_POLY1305, 32}, {"AES-128-CBC", EVP_CBC, 16},
-    {"AES-192-CBC", EVP_CBC, 24},   {"AES-256-CBC", EVP_CBC, 32},
+const struct algorithm algorithms[] = {
+    {"AES-128-GCM", FAMILY_GCM, 16},
+    {"AES-192-GCM", FAMILY_GCM, 24},
+    {"AES-256-GCM", FAMILY_GCM, 32},
+    {"ChaCha20-Poly1305", FAMILY_CHAPOLY, 32},
+    {"POLY1305", FAMILY_POLY1305, 32},
+    {"AES-128-CBC", FAMILY_CBC, 16},
+    {"AES-192-CBC", FAMILY_CBC, 24},
+    {"AES-256-CBC", FAMILY_CBC, 32},
 };
-const size_t evp_algorithms_count =
-    sizeof(evp_algorithms) / sizeof(evp_algorithms[0]);
+const size_t algorithms_count = sizeof(algorithms) / sizeof(algorithms[0]);
 
-size_t evp_fitting(const struct evp_algorithm *a, size_t len)
+size_t fitting_length(const struct algorithm *a, size_t len)
 {
-    return a->family == EVP_CBC ? len & ~(size_t)15 : len;
+    return a->family == FAMILY_CBC ? len & ~(size_t)15 : len;
 }
 
-enum bench_job evp_limit_job(const struct evp_algorithm *a, int encrypt)
+const char *direction_name(const struct algorithm *a, int encrypt)
+{
+    if (a->family == FAMILY_POLY1305)
+        return "mac";
+    return encrypt ? "encrypt" : "decrypt";
+}
+
+enum bench_job limit_job(const struct algorithm *a, int encrypt)
 {
     switch (a->family) {
-    case EVP_GCM:
+    case FAMILY_GCM:
         return BENCH_GCM;
-    case EVP_CHAPOLY:
+    case FAMILY_CHAPOLY:
         return BENCH_CHAPOLY;
-    case EVP_POLY1305:
+    case FAMILY_POLY1305:
         return BENCH_POLY1305;
     default:
         return encrypt ? BENCH_CBC_ENCRYPT : BENCH_CBC_DECRYPT;
@@ -41,7 +51,7 @@ enum bench_job evp_limit_job(const struct evp_algorithm *a, int encrypt)
 
 /* ---- A side -------------------------------------------------------------- */
 
-void evp_side_open(struct evp_side *s, const char *name, const char *folder)
+void side_open(struct side *s, const char *name, const char *folder)
 {
     s->name = name;
     s->libctx = OSSL_LIB_CTX_new();
@@ -55,13 +65,13 @@ void evp_side_open(struct evp_side *s, const char *name, const char *folder)
                   folder ? folder : "libcrypto");
 }
 
-void evp_side_close(struct evp_side *s)
+void side_close(struct side *s)
 {
     OSSL_PROVIDER_unload(s->provider);
     OSSL_LIB_CTX_free(s->libctx);
 }
 
-const char *evp_side_buildinfo(const struct evp_side *s)
+const char *side_buildinfo(const struct side *s)
 {
     const char *text = NULL;
     OSSL_PARAM params[] = {
@@ -76,9 +86,9 @@ const char *evp_side_buildinfo(const struct evp_side *s)
 
 /* ---- One operation ------------------------------------------------------- */
 
-static int update(struct evp_job *j, EVP_CIPHER_CTX *ctx, const uint8_t *in)
+static int update(struct job *j, EVP_CIPHER_CTX *ctx, const uint8_t *in)
 {
-    size_t step = j->parts & EVP_PIECES ? 1024 : j->len;
+    size_t step = j->parts & JOB_PIECES ? 1024 : j->len;
     int n;
 
     for (size_t done = 0; done < j->len; done += step) {
@@ -90,59 +100,59 @@ static int update(struct evp_job *j, EVP_CIPHER_CTX *ctx, const uint8_t *in)
     return 1;
 }
 
-static int cipher_once(struct evp_job *j)
+static int cipher_once(struct job *j)
 {
     static const uint8_t aad[13] = {23, 3, 3};
-    unsigned set = j->parts & EVP_KEY ? j->turn++ & 1 : 0;
-    int aead = j->algorithm->family != EVP_CBC, ok, n;
+    unsigned set = j->parts & JOB_KEY ? j->turn++ & 1 : 0;
+    int aead = j->algorithm->family != FAMILY_CBC, ok, n;
     EVP_CIPHER_CTX *ctx = j->ctx;
 
-    if (j->parts & EVP_NEW)
+    if (j->parts & JOB_NEW)
         ctx = EVP_CIPHER_CTX_new();
-    ok = EVP_CipherInit_ex(
-        ctx, j->parts & (EVP_NEW | EVP_CIPHER_) ? j->cipher : NULL, NULL,
-        j->parts & EVP_KEY ? j->set[set].key : NULL, j->set[set].iv,
-        j->encrypt);
-    if (j->parts & EVP_DATA) {
-        if (!aead && (j->parts & EVP_NEW))
+    ok = EVP_CipherInit_ex(ctx,
+                           j->parts & (JOB_NEW | JOB_CIPHER) ? j->cipher : NULL,
+                           NULL, j->parts & JOB_KEY ? j->set[set].key : NULL,
+                           j->set[set].iv, j->encrypt);
+    if (j->parts & JOB_DATA) {
+        if (!aead && (j->parts & JOB_NEW))
             EVP_CIPHER_CTX_set_padding(ctx, 0);
         if (aead && !j->encrypt)
             ok &= EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, 16,
                                       j->set[set].tag);
-        if (j->parts & EVP_AAD)
+        if (j->parts & JOB_AAD)
             ok &= EVP_CipherUpdate(ctx, NULL, &n, aad, sizeof(aad));
         ok &= update(j, ctx, j->set[set].in);
         ok &= EVP_CipherFinal_ex(ctx, j->out + j->len, &n);
         if (aead && j->encrypt)
             ok &= EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, 16, j->tag);
     }
-    if (j->parts & EVP_NEW)
+    if (j->parts & JOB_NEW)
         EVP_CIPHER_CTX_free(ctx);
     return ok;
 }
 
-static int mac_once(struct evp_job *j)
+static int mac_once(struct job *j)
 {
     unsigned set = j->turn++ & 1;
     EVP_MAC_CTX *ctx = j->mac_ctx;
     size_t n;
     int ok;
 
-    if (j->parts & EVP_NEW)
+    if (j->parts & JOB_NEW)
         ctx = EVP_MAC_CTX_new(j->mac);
     ok = EVP_MAC_init(ctx, j->set[set].key, 32, NULL);
-    if (j->parts & EVP_DATA) {
+    if (j->parts & JOB_DATA) {
         ok &= EVP_MAC_update(ctx, j->set[set].in, j->len);
         ok &= EVP_MAC_final(ctx, j->tag, &n, sizeof(j->tag));
     }
-    if (j->parts & EVP_NEW)
+    if (j->parts & JOB_NEW)
         EVP_MAC_CTX_free(ctx);
     return ok;
 }
 
-void evp_job_run(void *arg, size_t reps)
+void job_run(void *arg, size_t reps)
 {
-    struct evp_job *j = arg;
+    struct job *j = arg;
 
     if (j->mac)
         while (reps--)
@@ -154,9 +164,9 @@ void evp_job_run(void *arg, size_t reps)
 
 /* ---- A job --------------------------------------------------------------- */
 
-void evp_job_open(struct evp_job *j, const struct evp_side *s,
-                  const struct evp_algorithm *a, int encrypt, unsigned parts,
-                  size_t len, uint8_t *out, const uint8_t *in)
+void job_open(struct job *j, const struct side *s, const struct algorithm *a,
+              int encrypt, unsigned parts, size_t len, uint8_t *out,
+              const uint8_t *in)
 {
     int ok;
 
@@ -169,9 +179,9 @@ void evp_job_open(struct evp_job *j, const struct evp_side *s,
     for (unsigned i = 0; i < 2; i++) {
         bench_fill(j->set[i].key, 32, 100 + i);
         bench_fill(j->set[i].iv, 16, 200 + i);
-        j->set[i].in = in + (encrypt || !(parts & EVP_KEY) ? 0 : i * len);
+        j->set[i].in = in + (encrypt || !(parts & JOB_KEY) ? 0 : i * len);
     }
-    if (a->family == EVP_POLY1305) {
+    if (a->family == FAMILY_POLY1305) {
         j->mac = EVP_MAC_fetch(s->libctx, a->name, NULL);
         j->mac_ctx = j->mac ? EVP_MAC_CTX_new(j->mac) : NULL;
         ok = j->mac_ctx && EVP_MAC_init(j->mac_ctx, j->set[0].key, 32, NULL);
@@ -187,7 +197,7 @@ void evp_job_open(struct evp_job *j, const struct evp_side *s,
         bench_die("%s: the provider %s does not start", a->name, s->name);
 }
 
-void evp_job_close(struct evp_job *j)
+void job_close(struct job *j)
 {
     EVP_MAC_CTX_free(j->mac_ctx);
     EVP_MAC_free(j->mac);

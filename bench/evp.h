@@ -13,47 +13,50 @@
 
 #include "limits.h"
 
-enum evp_family { EVP_CBC, EVP_GCM, EVP_CHAPOLY, EVP_POLY1305 };
+enum family { FAMILY_CBC, FAMILY_GCM, FAMILY_CHAPOLY, FAMILY_POLY1305 };
 
-struct evp_algorithm {
+struct algorithm {
     const char *name;
-    enum evp_family family;
+    enum family family;
     size_t keylen;
 };
 
-extern const struct evp_algorithm evp_algorithms[];
-extern const size_t evp_algorithms_count;
+extern const struct algorithm algorithms[];
+extern const size_t algorithms_count;
 
-/* The length nearest below `len` that the algorithm's messages may have. */
-size_t evp_fitting(const struct evp_algorithm *a, size_t len);
-enum bench_job evp_limit_job(const struct evp_algorithm *a, int encrypt);
+/* len, or for CBC the multiple of 16 below it. */
+size_t fitting_length(const struct algorithm *a, size_t len);
+/* "encrypt", "decrypt", or "mac" whatever `encrypt` is. */
+const char *direction_name(const struct algorithm *a, int encrypt);
+/* Which of limits.h's jobs it is. */
+enum bench_job limit_job(const struct algorithm *a, int encrypt);
 
 /* A library context of its own with one provider in it and nothing else. */
-struct evp_side {
+struct side {
     const char *name;
     OSSL_LIB_CTX *libctx;
     OSSL_PROVIDER *provider;
 };
 
 /* folder: where its module is, NULL for a provider inside libcrypto. */
-void evp_side_open(struct evp_side *s, const char *name, const char *folder);
-void evp_side_close(struct evp_side *s);
+void side_open(struct side *s, const char *name, const char *folder);
+void side_close(struct side *s);
 /* The provider's buildinfo, or "". */
-const char *evp_side_buildinfo(const struct evp_side *s);
+const char *side_buildinfo(const struct side *s);
 
-/* What one operation consists of, beside giving a nonce. Poly1305 always takes
- * a key, for it is a one-time key. */
+/* What one operation consists of beside giving a nonce. Poly1305 takes a key in
+ * any case: its keys are for one message. */
 enum {
-    EVP_NEW = 1,     /* makes the context and frees it */
-    EVP_CIPHER_ = 2, /* passes the cipher as well, on a used context */
-    EVP_KEY = 4,     /* passes a key, another than last time */
-    EVP_DATA = 8,    /* the message, its end, and its tag */
-    EVP_PIECES = 16, /* the message in pieces of 1 KiB */
-    EVP_AAD = 32,    /* 13 bytes of AAD, as a TLS record has */
+    JOB_NEW = 1,     /* makes the context and frees it */
+    JOB_CIPHER = 2,  /* passes the cipher as well, on a used context */
+    JOB_KEY = 4,     /* passes a key, another than last time */
+    JOB_DATA = 8,    /* the message, its end, and its tag */
+    JOB_PIECES = 16, /* the message in pieces of 1 KiB */
+    JOB_AAD = 32,    /* 13 bytes of AAD, as a TLS record has */
 };
 
-struct evp_job {
-    const struct evp_algorithm *algorithm;
+struct job {
+    const struct algorithm *algorithm;
     int encrypt;
     unsigned parts;
     size_t len;
@@ -73,14 +76,16 @@ struct evp_job {
     EVP_MAC_CTX *mac_ctx;
 };
 
-/* in: len bytes for encryption, for decryption with EVP_KEY two ciphertexts of
- * len bytes one after the other, else one. `model` gives keys and tags; NULL:
- * makes them up. */
-void evp_job_open(struct evp_job *j, const struct evp_side *s,
-                  const struct evp_algorithm *a, int encrypt, unsigned parts,
-                  size_t len, uint8_t *out, const uint8_t *in);
-void evp_job_close(struct evp_job *j);
+/*
+ * in: the plaintext; for decryption the ciphertext, or with JOB_KEY two of
+ * them, one after the other, one under each key. The tags to decrypt with are
+ * the caller's to fill in.
+ */
+void job_open(struct job *j, const struct side *s, const struct algorithm *a,
+              int encrypt, unsigned parts, size_t len, uint8_t *out,
+              const uint8_t *in);
+void job_close(struct job *j);
 /* A bench_contender's run; arg is the job. */
-void evp_job_run(void *arg, size_t reps);
+void job_run(void *arg, size_t reps);
 
 #endif
