@@ -105,6 +105,7 @@ run_tests release
 
 stage "Debug with AddressSanitizer and UndefinedBehaviorSanitizer, gcc"
 build sanitize -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=Debug \
+    -DCMAKE_C_FLAGS_DEBUG="-O1 -g" -DBULKCIPHER_BENCH=OFF \
     -DBULKCIPHER_SANITIZE=address,undefined
 run_tests sanitize
 
