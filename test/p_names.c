@@ -158,6 +158,7 @@ static void check_winner(const char *what, const char *text, enum disturbance d,
                          const char *provider)
 {
     OSSL_LIB_CTX *libctx = configured(text);
+    OSSL_PROVIDER *loaded = NULL;
     EVP_MAC *mac;
     int alg;
 
@@ -169,7 +170,7 @@ static void check_winner(const char *what, const char *text, enum disturbance d,
     if (d == AVAILABLE)
         CHECK(OSSL_PROVIDER_available(libctx, "default"));
     if (d == LOADED)
-        CHECK(OSSL_PROVIDER_load(libctx, "default"));
+        CHECK((loaded = OSSL_PROVIDER_load(libctx, "default")) != NULL);
     if (d == FAILED_TRY)
         CHECK(!OSSL_PROVIDER_try_load(libctx, "nosuchprovider", 1));
     ERR_clear_error();
@@ -183,6 +184,8 @@ static void check_winner(const char *what, const char *text, enum disturbance d,
     check_served(libctx, "AES-256-GCM", "provider=default", "default");
     check_served(libctx, "AES-256-GCM", "provider=bulkcipher", "bulkcipher");
     check_served(libctx, "AES-256-CTR", NULL, "default");
+    if (loaded)
+        OSSL_PROVIDER_unload(loaded);
     OSSL_LIB_CTX_free(libctx);
 }
 
@@ -378,11 +381,13 @@ static void check_constants(void)
         EVP_chacha20_poly1305()};
     static const uint8_t key[32], iv[16];
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    OSSL_PROVIDER *first, *second;
     int alg;
 
     CHECK(OSSL_PROVIDER_set_default_search_path(NULL, evp_module_dir()));
-    if (!CHECK(OSSL_PROVIDER_load(NULL, "bulkcipher") &&
-               OSSL_PROVIDER_load(NULL, "default")))
+    first = OSSL_PROVIDER_load(NULL, "bulkcipher");
+    second = OSSL_PROVIDER_load(NULL, "default");
+    if (!CHECK(first && second))
         return;
     for (alg = 0; alg < CIPHERS; alg++) {
         check_case("EVP_%s()", algorithms[alg].name);
@@ -394,6 +399,8 @@ static void check_constants(void)
                   EVP_CIPHER_get_nid(constants[alg]));
     }
     EVP_CIPHER_CTX_free(ctx);
+    OSSL_PROVIDER_unload(first);
+    OSSL_PROVIDER_unload(second);
 }
 
 int main(void)

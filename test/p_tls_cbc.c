@@ -174,8 +174,10 @@ enum damage {
 /* A plaintext record with n bytes of padding; 0 if it cannot be damaged so. */
 static int make_record(size_t len, size_t n, enum damage damage)
 {
+    size_t first = n < len ? len - 1 - n : 0;
+
     rnd_bytes(rec, len);
-    memset(rec + len - 1 - n, (int)n, n + 1);
+    memset(rec + first, (int)n, len - first);
     switch (damage) {
     case FIRST_BYTE:
         rec[len - 1 - n] ^= 0x10;
