@@ -80,6 +80,12 @@ counts_of() {
     "$build/test/trace_counts" "$work/$1.counts" || true
 }
 
+# bytes_of NAME ALGORITHM: encrypted and decrypted together so far.
+bytes_of() {
+    counts_of "$1" 2>/dev/null |
+        awk -v name="$2" '$1 == name { n = $4 + $7 } END { printf "%d", n }'
+}
+
 # used NAME ALGORITHM BYTES: did that many bytes go through the module?
 used() {
     "$build/test/trace_counts" "$work/$1.counts" "$2" "$3"
