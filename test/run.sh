@@ -9,7 +9,8 @@
 #     so that every instruction-set level runs somewhere   build/emulated
 #
 # --full adds: 32-bit x86, Arm and (big-endian) IBM Z, a build without
-# optimisation, and the programs of test/programs.
+# optimisation, TLS at length, the programs of test/programs, and OpenSSL's own
+# tests (once built, kept in ~/.cache/bulkcipher).
 #
 # Installs the packages it lacks (apt-get, with sudo when not root). Exits with
 # 0 only if all of it passed. A level that ran nowhere fails the run when CI is
@@ -142,11 +143,12 @@ if [ -n "$full" ]; then
             -DCMAKE_TOOLCHAIN_FILE="$top/cmake/toolchains/$target.cmake"
         run_tests $target -L kernel
     done
-    for program in test/programs/*.sh; do
-        [ -f "$program" ] || continue
-        stage "Program: $(basename "$program" .sh)"
-        sh "$program" build/release || fail "sh $program build/release"
-    done
+    stage "TLS: every suite in every role, 10 MB each way"
+    sh test/tls_live.sh build/release --full || fail "see above"
+    stage "Programs that use the module"
+    sh test/programs/run-all.sh build/release --install || fail "see above"
+    stage "OpenSSL's own tests, with the module"
+    sh test/ossl_suite.sh build/release || [ $? = 77 ] || fail "see above"
 fi
 
 # ---- Where each level ran. Every kernel test prints lines such as
