@@ -56,46 +56,74 @@ static size_t gcm_head(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
     return n;
 }
 
+/* The next counter, in one store of 16 bytes (see store_16()). */
+static void next_counter(struct bc_gcm *g)
+{
+    uint32_t n = load_be32(g->ctr + 12) + 1;
+    struct half2 c = load_16(g->ctr);
+    uint8_t last[4];
+
+    store_be32(last, n);
+    c.hi = (uint32_t)c.hi | (uint64_t)load_le32(last) << 32;
+    store_16(g->ctr, c);
+}
+
 /* Opens a block with the last 1 to 15 bytes. */
 static void gcm_tail(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                      size_t len, int decrypt)
 {
     g->ops->block(g, g->stream, g->ctr);
-    store_be32(g->ctr + 12, load_be32(g->ctr + 12) + 1);
+    next_counter(g);
     gcm_part(g, out, in, 0, len, decrypt);
 }
 
-/* SP 800-38D, 7.1 and 7.2. Inlined into both directions. */
-static inline void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
-                             size_t len, int decrypt)
+static void gcm_bulk(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                     size_t nblocks, int decrypt)
 {
-    size_t at = g->msg_len & 15;
+    if (decrypt)
+        g->ops->decrypt(g, out, in, nblocks);
+    else
+        g->ops->encrypt(g, out, in, nblocks);
+}
 
-    if (len == 0)
-        return;
+/* SP 800-38D, 7.1 and 7.2, for a piece of any kind. Never inlined, so that
+ * whole blocks alone do not pay for the registers it saves. */
+static __attribute__((noinline)) void gcm_piece(struct bc_gcm *g, uint8_t *out,
+                                                const uint8_t *in, size_t len,
+                                                int decrypt)
+{
+    size_t at = g->msg_len & 15, n;
+
     if (g->msg_len == 0 && (g->aad_len & 15) != 0)
         gcm_close(g); /* the AAD ends here */
     g->msg_len += len;
     if (at != 0) {
-        size_t n = gcm_head(g, out, in, at, len, decrypt);
-
+        n = gcm_head(g, out, in, at, len, decrypt);
         out += n;
         in += n;
         len -= n;
     }
-    if (len >= 16) {
-        size_t n = len & ~(size_t)15;
+    n = len & ~(size_t)15;
+    if (n != 0)
+        gcm_bulk(g, out, in, n / 16, decrypt);
+    if (len != n)
+        gcm_tail(g, out + n, in + n, len - n, decrypt);
+}
 
-        if (decrypt)
-            g->ops->decrypt(g, out, in, n / 16);
-        else
-            g->ops->encrypt(g, out, in, n / 16);
-        out += n;
-        in += n;
-        len -= n;
+/* Inlined into both directions, for the sake of short messages. */
+static inline void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                             size_t len, int decrypt)
+{
+    uint64_t open = g->msg_len != 0 ? g->msg_len : g->aad_len;
+
+    if (len == 0)
+        return;
+    if (((open | len) & 15) != 0) {
+        gcm_piece(g, out, in, len, decrypt);
+        return;
     }
-    if (len != 0)
-        gcm_tail(g, out, in, len, decrypt);
+    g->msg_len += len;
+    gcm_bulk(g, out, in, len / 16, decrypt);
 }
 
 void bc_gcm_encrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
@@ -143,8 +171,8 @@ static inline struct half2 lengths(uint64_t first, uint64_t second)
 
 /* J0 of an IV that has not 12 bytes. The last partial block is padded, and
  * the block of its length follows at once, so both go together. */
-static void j0_from_ghash(struct bc_gcm *g, uint8_t j0[16], const uint8_t *iv,
-                          size_t ivlen)
+static __attribute__((noinline)) void
+j0_from_ghash(struct bc_gcm *g, uint8_t j0[16], const uint8_t *iv, size_t ivlen)
 {
     size_t whole = ivlen / 16, part = ivlen & 15;
     uint8_t last[32] = {0};
@@ -179,7 +207,7 @@ void bc_gcm_start(struct bc_gcm *g, const uint8_t *iv, size_t ivlen)
     } else {
         j0_from_ghash(g, g->ctr, iv, ivlen);
         g->ops->block(g, g->ej0, g->ctr);
-        store_be32(g->ctr + 12, load_be32(g->ctr + 12) + 1);
+        next_counter(g);
     }
 }
 
