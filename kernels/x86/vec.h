@@ -130,10 +130,16 @@ typedef __m256i vec;
 #define v_aesdec _mm256_aesdec_epi128
 #define v_aesdeclast _mm256_aesdeclast_epi128
 
-/* A branch on the public length: AMD's masked stores are microcoded. */
+/* Branches on the public length: AMD's masked stores are microcoded. Each
+ * block is loaded by itself: the last two of a message are GCM's own, stored
+ * a moment before, and a load that covers two stores waits until both have
+ * left the store queue (15 cycles on Zen 5). */
 INLINE vec v_load_first(const void *p, size_t n)
 {
-    return n == LANES ? v_load(p) : v_lane0(b_load(p));
+    const uint8_t *b = p;
+    vec first = v_lane0(b_load(b));
+
+    return n == 1 ? first : _mm256_inserti128_si256(first, b_load(b + 16), 1);
 }
 
 INLINE void v_store_first(void *p, vec a, size_t n)
@@ -178,8 +184,19 @@ typedef __m512i vec;
 #define v_aesdeclast _mm512_aesdeclast_epi128
 
 #define FIRST(n) ((__mmask8)(0xffu >> (8 - 2 * (n))))
-#define v_load_first(p, n) _mm512_maskz_loadu_epi64(FIRST(n), p)
 #define v_store_first(p, a, n) _mm512_mask_storeu_epi64(p, FIRST(n), a)
+
+/* As above; a masked load waits even for a single store (40 cycles). */
+INLINE vec v_load_first(const void *p, size_t n)
+{
+    const uint8_t *b = p;
+
+    if (n == 1)
+        return v_lane0(b_load(b));
+    if (n == 2)
+        return _mm512_inserti64x2(v_lane0(b_load(b)), b_load(b + 16), 1);
+    return _mm512_maskz_loadu_epi64(FIRST(n), p);
+}
 
 INLINE block v_sum(vec a)
 {
