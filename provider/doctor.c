@@ -3,9 +3,8 @@
  * this configuration, and if it is not bulkcipher, why not and how to mend it.
  * Exit status 0 only if all is as wished.
  *
- * Nothing here belongs to the module: it is an ordinary program that asks
- * libcrypto the questions any other program would ask, and so gets the answers
- * any other program would get.
+ * It asks libcrypto as any other program does, and so gets the answers any
+ * other program gets. Of the kernels it knows the names of the levels.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,8 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/provider.h>
+
+#include "kernels.h"
 
 #define US "bulkcipher"
 
@@ -89,47 +90,59 @@ static int print_provider(OSSL_PROVIDER *provider, void *found)
     return 1;
 }
 
-/* The file that the configuration names as our module, or NULL. */
-static char *configured_module(const char *conf_file)
+/* What the configuration says in our section, or NULL. */
+static char *configured(const char *conf_file, const char *key)
 {
     CONF *conf = NCONF_new(NULL);
     const char *section;
-    char *module = NULL;
+    char *value = NULL;
 
     if (conf && NCONF_load(conf, conf_file, NULL) > 0 &&
         (section = NCONF_get_string(conf, NULL, "openssl_conf")) != NULL &&
         (section = NCONF_get_string(conf, section, "providers")) != NULL &&
         (section = NCONF_get_string(conf, section, US)) != NULL)
-        module = OPENSSL_strdup(NCONF_get_string(conf, section, "module"));
+        value = OPENSSL_strdup(NCONF_get_string(conf, section, key));
     NCONF_free(conf);
     ERR_clear_error();
-    return module;
+    return value;
 }
 
-/* Ours is not active. Does the module itself load? A library context of its
- * own keeps the attempt away from the configuration under examination. */
+/*
+ * Ours is not active, and libcrypto has thrown its reasons away. Does the
+ * module itself load? A library context of its own keeps the attempt away from
+ * the configuration under examination.
+ */
 static void examine_module(const char *conf_file)
 {
-    char *module = configured_module(conf_file);
+    char *module = configured(conf_file, "module");
+    char *isa = configured(conf_file, "isa");
     OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
     OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, module ? module : US);
+    int known = 1;
+    char names[200];
 
-    if (provider) {
+    if (isa)
+        (void)bc_isa_mask(isa, &known);
+    snprintf(names, sizeof(names), "choose one of: %s", bc_isa_names());
+    if (!known)
+        complain("the module is not active: its `isa` is not a level", names);
+    else if (provider)
         complain("the module loads, but the configuration does not activate it",
                  "list " US " in the providers section, with `activate = 1` in"
                  " its own section");
-        OSSL_PROVIDER_unload(provider);
-    } else if (module) {
+    else if (module)
         complain("the module that the configuration names does not load:",
                  "put the right file name behind `module =`, or leave that"
                  " line out and install the module");
-    } else {
+    else
         complain("the module is not active, and the folder of modules has none"
                  " that loads:",
                  "install it there, or name the file with `module =` in the"
                  " provider's section");
-    }
+    if (provider)
+        OSSL_PROVIDER_unload(provider);
     OSSL_LIB_CTX_free(libctx);
+    OPENSSL_free(isa);
     OPENSSL_free(module);
 }
 
