@@ -99,6 +99,8 @@ struct errors errors_take(void)
                              : lib == ERR_LIB_CRYPTO ? "C"
                                                      : "";
 
+        if (lib == ERR_LIB_CRYPTO && OpenSSL_version_num() >= 0x30200000L)
+            continue;
         if (at + 20 > sizeof(e.text))
             continue;
         if (at)
@@ -113,20 +115,6 @@ struct errors errors_take(void)
     return e;
 }
 
-static const char *last_word(const char *text)
-{
-    const char *blank = strrchr(text, ' ');
-
-    return blank ? blank + 1 : text;
-}
-
-int errors_equal(struct errors got, struct errors want)
-{
-    if (OpenSSL_version_num() >= 0x30200000L)
-        return strcmp(last_word(got.text), last_word(want.text)) == 0;
-    return strcmp(got.text, want.text) == 0;
-}
-
 int check_errors(struct errors got, struct errors want, const char *file,
                  int line)
 {
@@ -134,7 +122,7 @@ int check_errors(struct errors got, struct errors want, const char *file,
 
     snprintf(text, sizeof(text), "errors queued: \"%s\", default: \"%s\"",
              got.text, want.text);
-    return check_that(errors_equal(got, want), file, line, text);
+    return check_that(strcmp(got.text, want.text) == 0, file, line, text);
 }
 
 int check_queue(const char *want, const char *file, int line)

@@ -28,7 +28,8 @@ static void check_subset(const OSSL_PARAM *a, const OSSL_PARAM *b,
         const OSSL_PARAM *other = find(b, a->key);
 
         check_case("%s: %s", what, a->key);
-        if (CHECK(other))
+        /* A pointer in every release; since 3.6 default says otherwise. */
+        if (CHECK(other) && strcmp(a->key, "tls-mac") != 0)
             CHECK_INT(a->data_type, other->data_type);
     }
 }
@@ -172,7 +173,9 @@ static void compare(const struct kind *k, const struct answer *got,
         return;
     }
     CHECK_INT(got->ret, want->ret);
-    CHECK_INT((long long)got->return_size, (long long)want->return_size);
+    /* After a failure it counts for a buffer that was too small. */
+    if (want->ret || k->type == OSSL_PARAM_OCTET_STRING)
+        CHECK_INT((long long)got->return_size, (long long)want->return_size);
     if (bytes) {
         CHECK_MEM(got->data, want->data, sizeof(got->data));
         CHECK_MEM(got->target, want->target, sizeof(got->target));
@@ -203,6 +206,11 @@ static void check_ctx_params(const struct fixture *f, enum phase phase)
             /* The module always knows it, default since 3.4. */
             if (!strcmp(names[i], "iv-generated") &&
                 OpenSSL_version_num() < 0x30400000L)
+                continue;
+            /* How long is it, asked with a wrong type: 3.0 answers. */
+            if ((is_iv || !strcmp(names[i], "tag")) && k->null &&
+                k->type != OSSL_PARAM_OCTET_STRING &&
+                OpenSSL_version_num() >= 0x30200000L)
                 continue;
             /* Default copies the tag to a NULL buffer here. */
             if (mode == CHAPOLY && k->null && !strcmp(names[i], "tag"))

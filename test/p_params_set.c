@@ -209,6 +209,11 @@ static void check_arrays(const struct fixture *f, enum phase phase)
     const size_t count = sizeof(pool) / sizeof(*pool);
     size_t i, j;
 
+    /* Default's GCM of 3.5 alone goes by the order of the array. */
+    if (algorithms[f->m.alg].mode == GCM &&
+        OpenSSL_version_num() >= 0x30400000L &&
+        OpenSSL_version_num() < 0x30600000L)
+        return;
     for (i = 0; i < count; i++)
         for (j = 0; j < count; j++) {
             EVP_CIPHER_CTX *a = phase_ctx(&ours, f, phase);
@@ -236,15 +241,17 @@ static void check_arrays(const struct fixture *f, enum phase phase)
             EVP_CIPHER_CTX_free(a);
             EVP_CIPHER_CTX_free(b);
         }
-    {
-        EVP_CIPHER_CTX *a = phase_ctx(&ours, f, phase);
-        OSSL_PARAM none = OSSL_PARAM_construct_end();
+}
 
-        CHECK_INT(EVP_CIPHER_CTX_set_params(a, &none), 1);
-        CHECK_INT(EVP_CIPHER_CTX_set_params(a, NULL), 1);
-        CHECK_INT(EVP_CIPHER_CTX_get_params(a, &none), 1);
-        EVP_CIPHER_CTX_free(a);
-    }
+static void check_empty_arrays(const struct fixture *f, enum phase phase)
+{
+    EVP_CIPHER_CTX *ctx = phase_ctx(&ours, f, phase);
+    OSSL_PARAM none = OSSL_PARAM_construct_end();
+
+    CHECK_INT(EVP_CIPHER_CTX_set_params(ctx, &none), 1);
+    CHECK_INT(EVP_CIPHER_CTX_set_params(ctx, NULL), 1);
+    CHECK_INT(EVP_CIPHER_CTX_get_params(ctx, &none), 1);
+    EVP_CIPHER_CTX_free(ctx);
 }
 
 /* The ctrls that programs use in place of parameters. */
@@ -354,6 +361,7 @@ int main(void)
                     for (j = 0; j < VALUES; j++)
                         check_set(&f, (enum phase)phase, names[i], &values[j]);
                 check_arrays(&f, (enum phase)phase);
+                check_empty_arrays(&f, (enum phase)phase);
                 check_ctrls(&f, (enum phase)phase);
             }
             fixture_free(&f);
