@@ -20,8 +20,7 @@ static size_t explicit_iv(unsigned int version)
     return version == 0x0300 || version == 0x0301 ? 0 : BLOCK;
 }
 
-/* ---- One context on each side ----------------------------------------------
- */
+/* ---- One context on each side -------------------------------------------- */
 
 struct pair {
     EVP_CIPHER_CTX *ours, *theirs;
@@ -121,8 +120,7 @@ static void seal(const struct pair *p, uint8_t *rec, size_t len)
 static struct result got, want; /* too large for the stack of some */
 static uint8_t rec[MAX_REC];
 
-/* ---- Encryption ------------------------------------------------------------
- */
+/* ---- Encryption ---------------------------------------------------------- */
 
 static void encrypt_both(struct pair *p, size_t len)
 {
@@ -160,8 +158,7 @@ static void encryption(void)
         }
 }
 
-/* ---- Decryption ------------------------------------------------------------
- */
+/* ---- Decryption ---------------------------------------------------------- */
 
 enum damage {
     NONE,
@@ -239,32 +236,35 @@ static void decrypt_both(int alg, unsigned int version, size_t mac_size,
     pair_close(&p);
 }
 
-/* Every length of padding, in the shortest record that has room for it and in
- * one that is longer than any padding. */
+/* n bytes of padding in the shortest record that has room for them, or in one
+ * that is longer than any padding. */
+static void decrypt_padding(unsigned int version, size_t mac_size, size_t n,
+                            int longer)
+{
+    size_t least = explicit_iv(version) + mac_size + n + 1;
+    size_t len = (least + BLOCK - 1) / BLOCK * BLOCK + (longer ? 512 : 0);
+    int damage;
+
+    for (damage = 0; damage < DAMAGES; damage++) {
+        if (!make_record(len, n, (enum damage)damage))
+            continue;
+        check_case("decrypt, version %x, MAC %zu, %zu bytes, padding %zu, "
+                   "damage %d",
+                   version, mac_size, len, n, damage);
+        decrypt_both((int)(n % 3), version, mac_size, len);
+    }
+}
+
 static void decryption(void)
 {
     size_t v, m, n;
-    int damage, longer;
 
     for (v = 0; v < COUNT(versions); v++)
         for (m = 0; m < COUNT(mac_sizes); m++)
-            for (n = 0; n < 256; n += quick ? 7 : 1)
-                for (damage = 0; damage < DAMAGES; damage++)
-                    for (longer = 0; longer < 2; longer++) {
-                        size_t least =
-                            explicit_iv(versions[v]) + mac_sizes[m] + n + 1;
-                        size_t len = (least + BLOCK - 1) / BLOCK * BLOCK;
-
-                        if (longer)
-                            len += 512;
-                        if (!make_record(len, n, (enum damage)damage))
-                            continue;
-                        check_case("decrypt, version %x, MAC %zu, %zu bytes, "
-                                   "padding %zu, damage %d",
-                                   versions[v], mac_sizes[m], len, n, damage);
-                        decrypt_both((int)(n % 3), versions[v], mac_sizes[m],
-                                     len);
-                    }
+            for (n = 0; n < 256; n += quick ? 7 : 1) {
+                decrypt_padding(versions[v], mac_sizes[m], n, 0);
+                decrypt_padding(versions[v], mac_sizes[m], n, 1);
+            }
 }
 
 /* Padding that would eat into the MAC or the explicit IV. */
@@ -361,8 +361,7 @@ static void many_records(void)
     pair_close(&p);
 }
 
-/* ---- Misuse -----------------------------------------------------------------
- */
+/* ---- Misuse -------------------------------------------------------------- */
 
 static void misuse(void)
 {
@@ -429,8 +428,7 @@ static void misuse(void)
     }
 }
 
-/* ---- Parameters
- * -------------------------------------------------------------- */
+/* ---- Parameters ---------------------------------------------------------- */
 
 /* Every type that OSSL_PARAM_get_uint() and _get_size_t() take or refuse. */
 static void parameter_types(void)
@@ -506,8 +504,7 @@ static void asking_for_the_mac(void)
     }
 }
 
-/* ---- Copies and new keys
- * ------------------------------------------------------ */
+/* ---- Copies and new keys ------------------------------------------------- */
 
 /* A context that holds a MAC is copied, freed, and both go on. (The default
  * frees the MAC of the two twice.) */

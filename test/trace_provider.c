@@ -60,8 +60,7 @@ static size_t used; /* of algorithms */
 
 #define REAL(c, type, id) ((type *)(c)->algorithm->real[id])
 
-/* ---- What ciphers and MACs share ------------------------------------------
- */
+/* ---- What ciphers and MACs share ----------------------------------------- */
 
 static struct context *wrap(void *real, struct algorithm *a)
 {
@@ -139,8 +138,7 @@ static const struct {
 
 #define MAX_ALGORITHMS (sizeof(own) / sizeof(*own))
 
-/* ---- Ciphers ---------------------------------------------------------------
- */
+/* ---- Ciphers ------------------------------------------------------------- */
 
 static void cipher_freectx(void *vctx)
 {
@@ -281,8 +279,7 @@ static any_fn cipher_function(size_t i, int id, any_fn real)
     }
 }
 
-/* ---- MACs ------------------------------------------------------------------
- */
+/* ---- MACs ---------------------------------------------------------------- */
 
 static void mac_freectx(void *vctx)
 {
@@ -377,8 +374,7 @@ static any_fn mac_function(size_t i, int id, any_fn real)
     }
 }
 
-/* ---- The provider ----------------------------------------------------------
- */
+/* ---- The provider -------------------------------------------------------- */
 
 /* The row with the first of the names, which another process may have made. */
 static struct trace_row *find_row(const char *names)
