@@ -13,9 +13,10 @@ set(BC_ISA_ssse3 -mssse3)
 set(BC_ISA_aesni -msse4.1 -maes -mpclmul)
 set(BC_ISA_avx2 -mavx2 -mbmi2)
 set(BC_ISA_vaes256 -mavx2 -maes -mpclmul -mvaes -mvpclmulqdq)
-set(BC_ISA_avx512 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mbmi2)
-set(BC_ISA_vaes512 ${BC_ISA_avx512} -maes -mpclmul -mvaes -mvpclmulqdq)
-set(BC_ISA_ifma ${BC_ISA_avx512} -mavx512ifma)
+set(BC_ISA_avx512 -mavx512f)
+set(BC_ISA_vaes512 -mavx512f -mavx512bw -mavx512vl -mavx512dq -mbmi2
+    -maes -mpclmul -mvaes -mvpclmulqdq)
+set(BC_ISA_ifma -mavx512f -mavx512ifma -mbmi2)
 
 string(REPLACE ";" " " CMAKE_REQUIRED_FLAGS "${BC_ISA_vaes512};-mavx512ifma")
 check_c_source_compiles("

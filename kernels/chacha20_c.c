@@ -61,5 +61,7 @@ const struct bc_chapoly_ops bc_chapoly_ops_c = {
     .name = "c",
     .needs = 0,
     .poly1305 = &bc_poly1305_ops_c,
+    .few = 1,
+    .many = 1,
     .chacha20 = chacha20,
 };

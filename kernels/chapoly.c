@@ -3,21 +3,23 @@
  * goes into the MAC, and in what order. Head, bulk and tail of the message are
  * here; whole blocks are the level's.
  *
- * The MAC covers AAD, zeros to a multiple of 16, ciphertext, zeros to a
- * multiple of 16, and both lengths. How much of a block of key stream is used
- * follows from msg_len; `stream` holds the block that the message stopped in.
+ * A pass of ChaCha20 takes about as long for one block as for the several that
+ * a level computes side by side. So block 0, the one-time key of the MAC, is
+ * made when the length of the message (or of its first piece) is known, along
+ * with as much key stream as that needs, and what is left of a pass is kept
+ * for the bytes to come.
  */
 #include "internal.h"
 
-/* Bytes that pass through cipher and MAC in turn. Both of the source and the
- * destination stay in a first-level cache of 32 KiB on the second pass. */
+/* Bytes that pass through cipher and MAC in turn, where a level has no joint
+ * pass: source and destination stay in a first-level cache of 32 KiB. */
 #define CHUNK 8192
 
-static const uint8_t zeros[64];
+static const uint8_t zeros[BC_CHAPOLY_STREAM];
 
 void bc_chapoly_init(struct bc_chapoly *c, const struct bc_chapoly_ops *ops)
 {
-    memset(c, 0, sizeof(*c));
+    memset(c, 0, offsetof(struct bc_chapoly, mac));
     c->ops = ops;
     bc_poly1305_init(&c->mac, ops->poly1305);
 }
@@ -43,14 +45,55 @@ void bc_chapoly_start(struct bc_chapoly *c, const uint8_t nonce[12])
         c->state[13 + i] = load_le32(nonce + 4 * i);
     c->aad_len = 0;
     c->msg_len = 0;
+    c->at = 0;
+    c->end = 0;
+    c->keyed = 0;
+}
 
-    /* Block 0 is the one-time key; half of it is not used (RFC 8439, 2.6). */
-    c->ops->chacha20(c->state, c->stream, zeros, 1);
+/* Makes the next nblocks of key stream, when there is none left. */
+static void make_stream(struct bc_chapoly *c, size_t nblocks)
+{
+    c->ops->chacha20(c->state, c->stream, zeros, nblocks);
+    c->at = 0;
+    c->end = 64 * (uint32_t)nblocks;
+    if (c->dirty < c->end)
+        c->dirty = c->end;
+}
+
+/* Rounds up to the blocks of a pass. A single one stays single: there are
+ * faster ways for that than a pass. */
+static size_t whole_pass(const struct bc_chapoly *c, size_t nblocks)
+{
+    size_t n = c->ops->few;
+
+    if (nblocks <= 1)
+        return 1;
+    while (n < nblocks && n < c->ops->many)
+        n *= 2;
+    return n;
+}
+
+/* Block 0 and nblocks - 1 more. Half of block 0 is not used (RFC 8439, 2.6). */
+static void make_key(struct bc_chapoly *c, size_t nblocks)
+{
+    make_stream(c, nblocks);
     bc_poly1305_set_key(&c->mac, c->stream);
+    c->at = 64;
+    c->keyed = 1;
+    bc_poly1305_update(&c->mac, c->early, (size_t)c->aad_len);
 }
 
 void bc_chapoly_aad(struct bc_chapoly *c, const uint8_t *aad, size_t len)
 {
+    if (!c->keyed) {
+        if (len <= sizeof(c->early) - (size_t)c->aad_len) {
+            if (len)
+                memcpy(c->early + c->aad_len, aad, len);
+            c->aad_len += len;
+            return;
+        }
+        make_key(c, c->ops->few);
+    }
     c->aad_len += len;
     bc_poly1305_update(&c->mac, aad, len);
 }
@@ -61,74 +104,143 @@ static void mac_pad(struct bc_chapoly *c)
     bc_poly1305_update(&c->mac, zeros, (size_t)(0 - c->mac.len) & 15);
 }
 
-static void xor_bytes(uint8_t *out, const uint8_t *in, const uint8_t *stream,
-                      size_t len)
+/* Before the first byte of a message of len bytes, or of which that many are
+ * at hand. The first pass takes what is no multiple of the longest one. */
+static void begin(struct bc_chapoly *c, size_t len)
 {
-    size_t i;
+    size_t nblocks = 1 + len / 64 + (len % 64 != 0), many = c->ops->many;
 
-    for (i = 0; i < len; i++)
-        out[i] = in[i] ^ stream[i];
+    if (!c->keyed)
+        make_key(c, nblocks <= many ? whole_pass(c, nblocks)
+                                    : whole_pass(c, nblocks % many));
+    mac_pad(c);
 }
 
-/* in to out, under the key stream that follows. */
-static void cipher(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                   size_t len)
+/* out = in ^ stream; out may lie anywhere in front of in. */
+static void xor_stream(uint8_t *out, const uint8_t *in, const uint8_t *stream,
+                       size_t len)
 {
-    size_t used = (size_t)c->msg_len & 63, n;
+    typedef uint64_t u64x2 __attribute__((vector_size(16)));
+    struct half2 a, b;
+    u64x2 x[4], y[4];
+    int i;
 
-    c->msg_len += len;
-    if (used) { /* head: the open block */
-        n = 64 - used < len ? 64 - used : len;
-        xor_bytes(out, in, c->stream + used, n);
-        out += n;
-        in += n;
-        len -= n;
+    for (; len >= 64; in += 64, out += 64, stream += 64, len -= 64) {
+        memcpy(x, in, 64);
+        memcpy(y, stream, 64);
+        UNROLL for (i = 0; i < 4; i++) x[i] ^= y[i];
+        memcpy(out, x, 64);
     }
-    n = len & ~(size_t)63;
-    if (n)
-        c->ops->chacha20(c->state, out, in, n / 64);
-    if (len & 63) { /* tail: opens a block */
-        c->ops->chacha20(c->state, c->stream, zeros, 1);
-        xor_bytes(out + n, in + n, c->stream, len & 63);
+    for (; len >= 16; in += 16, out += 16, stream += 16, len -= 16) {
+        memcpy(x, in, 16);
+        memcpy(y, stream, 16);
+        x[0] ^= y[0];
+        memcpy(out, x, 16);
+    }
+    if (len) {
+        a = load_part(in, len);
+        b = load_part(stream, len);
+        a.lo ^= b.lo;
+        a.hi ^= b.hi;
+        store_part(out, a, len);
+    }
+}
+
+/* nblocks 64-byte blocks, a multiple of a pass, with no key stream open. */
+static void bulk(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                 size_t nblocks, int decrypt)
+{
+    if (c->ops->encrypt) {
+        c->mac.len += 64 * nblocks;
+        (decrypt ? c->ops->decrypt : c->ops->encrypt)(c, out, in, nblocks);
+        return;
+    }
+    while (nblocks) {
+        size_t n = nblocks < CHUNK / 64 ? nblocks : CHUNK / 64;
+
+        if (decrypt)
+            bc_poly1305_update(&c->mac, in, 64 * n);
+        c->ops->chacha20(c->state, out, in, n);
+        if (!decrypt)
+            bc_poly1305_update(&c->mac, out, 64 * n);
+        in += 64 * n;
+        out += 64 * n;
+        nblocks -= n;
+    }
+}
+
+static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                         size_t len, int decrypt)
+{
+    size_t n, many = c->ops->many, last_pass = c->end / 64;
+
+    if (len == 0)
+        return;
+    if (c->msg_len == 0) {
+        begin(c, len);
+        last_pass = 0;
+    }
+    c->msg_len += len;
+    for (;;) {
+        n = c->end - c->at;
+        if (n > len)
+            n = len;
+        if (n) { /* head, and tail: key stream made before */
+            if (decrypt)
+                bc_poly1305_update(&c->mac, in, n);
+            xor_stream(out, in, c->stream + c->at, n);
+            if (!decrypt)
+                bc_poly1305_update(&c->mac, out, n);
+            c->at += (uint32_t)n;
+            in += n;
+            out += n;
+            len -= n;
+        }
+        if (len == 0)
+            return;
+        n = len / 64 & ~(many - 1);
+        if (n) {
+            bulk(c, out, in, n, decrypt);
+            in += 64 * n;
+            out += 64 * n;
+            len -= 64 * n;
+            last_pass = 0;
+        }
+        if (len == 0)
+            return;
+        /* A message in small pieces: look further ahead with each pass. */
+        n = len / 64 + (len % 64 != 0);
+        if (n < 2 * last_pass)
+            n = 2 * last_pass;
+        make_stream(c, whole_pass(c, n));
     }
 }
 
 void bc_chapoly_encrypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
                         size_t len)
 {
-    size_t n;
-
-    if (c->msg_len == 0)
-        mac_pad(c);
-    for (; len; out += n, in += n, len -= n) {
-        n = len < CHUNK ? len : CHUNK;
-        cipher(c, out, in, n);
-        bc_poly1305_update(&c->mac, out, n);
-    }
+    crypt(c, out, in, len, 0);
 }
 
 void bc_chapoly_decrypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
                         size_t len)
 {
-    size_t n;
-
-    if (c->msg_len == 0)
-        mac_pad(c);
-    for (; len; out += n, in += n, len -= n) {
-        n = len < CHUNK ? len : CHUNK;
-        bc_poly1305_update(&c->mac, in, n);
-        cipher(c, out, in, n);
-    }
+    crypt(c, out, in, len, 1);
 }
 
 void bc_chapoly_tag(struct bc_chapoly *c, uint8_t tag[16])
 {
     uint8_t lengths[16];
 
+    if (c->msg_len == 0)
+        begin(c, 0);
     mac_pad(c);
     store_le64(lengths, c->aad_len);
     store_le64(lengths + 8, c->msg_len);
     bc_poly1305_update(&c->mac, lengths, 16);
     bc_poly1305_tag(&c->mac, tag);
-    bc_wipe(c->stream, sizeof(c->stream));
+    bc_wipe(c->stream, c->dirty);
+    c->dirty = 0;
+    c->at = 0;
+    c->end = 0;
 }

@@ -196,11 +196,25 @@ static inline struct half2 xor_16(struct half2 x, struct half2 y)
     return x;
 }
 
+/* bc_wipe() for few bytes, without the call. */
+static inline void wipe_inline(void *p, size_t len)
+{
+    memset(p, 0, len);
+    __asm__ volatile("" : : "r"(p) : "memory");
+}
+
 /* The tables, one per family and level. */
 extern const struct bc_cbc_ops bc_cbc_ops_c;
 extern const struct bc_gcm_ops bc_gcm_ops_c;
 extern const struct bc_chapoly_ops bc_chapoly_ops_c;
+extern const struct bc_chapoly_ops bc_chapoly_ops_ssse3;
+extern const struct bc_chapoly_ops bc_chapoly_ops_avx2;
+extern const struct bc_chapoly_ops bc_chapoly_ops_avx512;
+extern const struct bc_chapoly_ops bc_chapoly_ops_ifma;
 extern const struct bc_poly1305_ops bc_poly1305_ops_c;
+extern const struct bc_poly1305_ops bc_poly1305_ops_avx2;
+extern const struct bc_poly1305_ops bc_poly1305_ops_avx512;
+extern const struct bc_poly1305_ops bc_poly1305_ops_ifma;
 
 #if defined(BC_X86_64) /* by CMake, see cmake/isa.cmake */
 extern const struct bc_cbc_ops bc_cbc_ops_aesni;

@@ -231,6 +231,10 @@ struct bc_poly1305 {
     uint64_t len;    /* bytes so far; low 4 bits: buf's fill */
     uint8_t buf[16]; /* the open block */
     const struct bc_poly1305_ops *ops;
+    /* What a level makes of r when a message is long enough to use it; its own
+     * business but for npowers, which is 0 when nothing is there. */
+    uint32_t npowers;
+    _Alignas(64) uint64_t powers[64];
 };
 
 void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops);
@@ -249,24 +253,45 @@ void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16]);
 /* 2^32 - 1 blocks of 64 bytes: counter 0 makes the Poly1305 key. */
 #define BC_CHAPOLY_MAX_MSG ((UINT64_C(1) << 38) - 64)
 
+/* Room for key stream made ahead: as many blocks as the widest pass makes. */
+#define BC_CHAPOLY_STREAM 2048
+/* AAD that is kept until the message shows how much key stream to make. */
+#define BC_CHAPOLY_EARLY 64
+
+struct bc_chapoly;
+
 struct bc_chapoly_ops {
     const char *name;
     uint32_t needs;
     /* The Poly1305 that goes with it. */
     const struct bc_poly1305_ops *poly1305;
+    /* Blocks of 64 bytes that one pass of ChaCha20 makes: the shortest, and
+     * the longest, which must fit into BC_CHAPOLY_STREAM. A power of two. */
+    uint32_t few, many;
     /* out = in ^ key stream of whole 64-byte blocks. state: RFC 8439 2.3, the
      * 16 words in native order; state[12] is advanced by nblocks. */
     void (*chacha20)(uint32_t state[16], uint8_t *out, const uint8_t *in,
                      size_t nblocks);
+    /* ChaCha20 and Poly1305 of the ciphertext in one pass over nblocks 64-byte
+     * blocks, a multiple of `many`. NULL if two passes are as fast. */
+    void (*encrypt)(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                    size_t nblocks);
+    void (*decrypt)(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                    size_t nblocks);
 };
 
 struct bc_chapoly {
     _Alignas(64) uint32_t state[16]; /* constants, key, counter, nonce */
-    uint8_t stream[64];              /* key stream of the open 64-byte block */
     uint64_t aad_len;                /* bytes so far */
     uint64_t msg_len;
+    /* Key stream of the message's next bytes is stream[at] .. stream[end - 1];
+     * what was ever written ends at `dirty`. */
+    uint32_t at, end, dirty;
+    uint32_t keyed; /* mac has its key, and the AAD so far */
     const struct bc_chapoly_ops *ops;
+    uint8_t early[BC_CHAPOLY_EARLY]; /* the AAD so far, if not keyed */
     struct bc_poly1305 mac;
+    _Alignas(64) uint8_t stream[BC_CHAPOLY_STREAM];
 };
 
 void bc_chapoly_init(struct bc_chapoly *c, const struct bc_chapoly_ops *ops);

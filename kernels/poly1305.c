@@ -7,7 +7,7 @@
 
 void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops)
 {
-    memset(p, 0, sizeof(*p));
+    memset(p, 0, offsetof(struct bc_poly1305, powers));
     p->ops = ops;
 }
 
@@ -22,6 +22,7 @@ void bc_poly1305_set_key(struct bc_poly1305 *p, const uint8_t key[32])
     p->s[0] = load_le64(key + 16);
     p->s[1] = load_le64(key + 24);
     p->len = 0;
+    p->npowers = 0;
 }
 
 void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len)
@@ -71,9 +72,8 @@ void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
     store_le64(tag + 8, hi);
 
     /* One-time key: nothing of it is needed any more. */
-    bc_wipe(p->h, sizeof(p->h));
-    bc_wipe(p->r, sizeof(p->r));
-    bc_wipe(p->s, sizeof(p->s));
-    bc_wipe(p->buf, sizeof(p->buf));
-    p->len = 0;
+    wipe_inline(p, offsetof(struct bc_poly1305, ops));
+    if (p->npowers)
+        bc_wipe(p->powers, sizeof(p->powers));
+    p->npowers = 0;
 }

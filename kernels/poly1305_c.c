@@ -10,51 +10,12 @@
 
 #if defined(__SIZEOF_INT128__)
 
-typedef unsigned __int128 u128;
+#include "poly1305_64.h"
 
-/*
- * r is clamped: r0, r1 < 2^60, and the low two bits of r1 are zero. A product
- * at weight 2^128 is x 2^128 = (x / 4) 2^130 = (x / 4) 5, and with x = h1 r1
- * the division can be done beforehand: s1 = 5 (r1 / 4) = r1 + r1 / 4 < 2^61.
- * What a round does to the stored form:
- *
- *   before: h0, h1 < 2^64, h2 <= 4; adding the block makes h2 <= 6
- *   d0 = h0 r0 + h1 s1          < 2^124 + 2^125
- *   d1 = h0 r1 + h1 r0 + h2 s1  < 2^124 + 2^124 + 2^64, plus the carry of d0
- *   h2 = h2 r0 + carry of d1    < 2^63 + 2^62
- *
- * Then the part of h2 above 2^130 folds back five times: it is at most 2^61.2,
- * so five times it stays below 2^64, and the carries leave h2 <= 4 again.
- */
 static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
                    uint32_t hibit)
 {
-    uint64_t r0 = p->r[0], r1 = p->r[1], s1 = r1 + (r1 >> 2);
-    uint64_t h0 = p->h[0], h1 = p->h[1], h2 = p->h[2], fold;
-    u128 d0, d1;
-
-    for (; nblocks; nblocks--, in += 16) {
-        d0 = (u128)h0 + load_le64(in);
-        d1 = (u128)h1 + load_le64(in + 8) + (uint64_t)(d0 >> 64);
-        h0 = (uint64_t)d0;
-        h1 = (uint64_t)d1;
-        h2 += (uint64_t)(d1 >> 64) + hibit;
-
-        d0 = (u128)h0 * r0 + (u128)h1 * s1;
-        d1 = (u128)h0 * r1 + (u128)h1 * r0 + h2 * s1;
-        d1 += (uint64_t)(d0 >> 64);
-        h2 = h2 * r0 + (uint64_t)(d1 >> 64);
-
-        fold = (h2 >> 2) + (h2 & ~UINT64_C(3));
-        d0 = (u128)(uint64_t)d0 + fold;
-        d1 = (u128)(uint64_t)d1 + (uint64_t)(d0 >> 64);
-        h0 = (uint64_t)d0;
-        h1 = (uint64_t)d1;
-        h2 = (h2 & 3) + (uint64_t)(d1 >> 64);
-    }
-    p->h[0] = h0;
-    p->h[1] = h1;
-    p->h[2] = h2;
+    poly1305_64(p, in, nblocks, hibit);
 }
 
 #else

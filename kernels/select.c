@@ -26,11 +26,20 @@ const struct bc_gcm_ops *const bc_gcm_list[] = {
 };
 
 const struct bc_chapoly_ops *const bc_chapoly_list[] = {
+#if defined(BC_X86_64)
+    &bc_chapoly_ops_ifma,
+    &bc_chapoly_ops_avx512,
+    &bc_chapoly_ops_avx2,
+    &bc_chapoly_ops_ssse3,
+#endif
     &bc_chapoly_ops_c,
     NULL,
 };
 
 const struct bc_poly1305_ops *const bc_poly1305_list[] = {
+#if defined(BC_X86_64)
+    &bc_poly1305_ops_ifma,
+#endif
     &bc_poly1305_ops_c,
     NULL,
 };

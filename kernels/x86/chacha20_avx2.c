@@ -1,0 +1,18 @@
+/*
+ * ChaCha20-Poly1305 with AVX2: ChaCha20 in vectors of 32 bytes, eight blocks
+ * at a time.
+ */
+#define VL 32
+#define UPRIGHT_SETS 1
+#define FLAT_SETS 2
+#include "words.h"
+#include "chacha20_template.h"
+
+const struct bc_chapoly_ops bc_chapoly_ops_avx2 = {
+    .name = "avx2",
+    .needs = BC_CPU_AVX2 | BC_CPU_BMI2,
+    .poly1305 = &bc_poly1305_ops_c,
+    .few = 2,
+    .many = UPRIGHT_BLOCKS,
+    .chacha20 = chacha20,
+};

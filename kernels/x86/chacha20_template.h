@@ -1,0 +1,188 @@
+/*
+ * ChaCha20 (RFC 8439, 2.3 and 2.4) over whole blocks, written once for every
+ * vector width VL (words.h) and compiled once per level. Two arrangements of
+ * the same arithmetic:
+ *
+ *  - upright: vector i holds word i of VL / 4 blocks, sixteen vectors are a
+ *    set. No shuffles in the rounds, a transposition at the end. For long
+ *    messages.
+ *  - flat: a vector holds one row, four words, of VL / 16 blocks, so four
+ *    vectors are a set. Diagonal rounds turn three of the rows. Computes as
+ *    few blocks as a short message needs.
+ *
+ * The including file also defines
+ *   UPRIGHT_SETS  sets computed side by side, 1 or 2: with two, each fills the
+ *                 time the other waits for results, but they take 32 registers
+ *   FLAT_SETS     most flat sets computed side by side
+ * and the template gives it chacha20(), the function of the ops table.
+ */
+#define UPRIGHT_BLOCKS (UPRIGHT_SETS * VL / 4)
+#define FLAT_BLOCKS (FLAT_SETS * VL / 16)
+
+/* Columns (diagonal = 0) or diagonals (diagonal = 1) of the upright sets. */
+INLINE void upright_round(words x[UPRIGHT_SETS][16], int diagonal)
+{
+    int first, i, s;
+
+#define ABREAST(A, B, C, n)                                                    \
+    UNROLL for (s = 0; s < UPRIGHT_SETS; s++)                                  \
+        UNROLL for (i = first; i < first + W_ABREAST; i++)                     \
+            W_STEP(x[s][A], x[s][B], x[s][C], n);
+#define A_ i
+#define B_ 4 + ((i + diagonal) & 3)
+#define C_ 8 + ((i + 2 * diagonal) & 3)
+#define D_ 12 + ((i + 3 * diagonal) & 3)
+    UNROLL for (first = 0; first < 4; first += W_ABREAST)
+    {
+        ABREAST(A_, B_, D_, 16)
+        ABREAST(C_, D_, B_, 12)
+        ABREAST(A_, B_, D_, 8)
+        ABREAST(C_, D_, B_, 7)
+    }
+#undef ABREAST
+#undef A_
+#undef B_
+#undef C_
+#undef D_
+}
+
+/* The start of a set whose first block is `ahead` blocks after the counter. */
+INLINE void upright_start(words x[16], const uint32_t state[16], uint32_t ahead)
+{
+    int i;
+
+    UNROLL for (i = 0; i < 16; i++) x[i] = w_every(state[i]);
+    x[12] = w_add(w_every(state[12] + ahead), w_numbers());
+}
+
+/*
+ * Adds the start, brings the blocks in order and xors them onto in. All of the
+ * key stream is ready before the first store, and the stores go upwards, so
+ * that out may lie anywhere in front of in.
+ */
+INLINE void upright_end(words x[16], const uint32_t state[16], uint32_t ahead,
+                        uint8_t *out, const uint8_t *in)
+{
+    words v[4];
+    int i, j;
+
+    UNROLL for (i = 0; i < 16; i++)
+    {
+        if (i != 12)
+            x[i] = w_add(x[i], w_every(state[i]));
+    }
+    x[12] = w_add(x[12], w_add(w_every(state[12] + ahead), w_numbers()));
+
+    /* Then x[4 i + j] holds bytes 16 i .. of blocks j, j + 4, j + 8 ..; */
+    UNROLL for (i = 0; i < 16; i += 4) w_transpose_words(x + i);
+    /* then x[4 i + j] holds bytes i VL .. of those blocks, one after another.
+     */
+    UNROLL for (j = 0; j < 4; j++)
+    {
+        UNROLL for (i = 0; i < 4; i++) v[i] = x[4 * i + j];
+        w_lanes_in_order(v);
+        UNROLL for (i = 0; i < 4; i++) x[4 * i + j] = v[i];
+    }
+    UNROLL for (i = 0; i < 16; i++)
+    {
+        int block = i * VL / 64, j_of_block = block % 4;
+        int byte_of_j = block / 4 * 64 + i * VL % 64;
+
+        w_store(out + i * VL, w_xor(x[4 * (byte_of_j / VL) + j_of_block],
+                                    w_load(in + i * VL)));
+    }
+}
+
+/* UPRIGHT_BLOCKS blocks. */
+INLINE void upright(const uint32_t state[16], uint8_t *out, const uint8_t *in)
+{
+    words x[UPRIGHT_SETS][16];
+    int i, s;
+
+    UNROLL for (s = 0; s < UPRIGHT_SETS; s++)
+        upright_start(x[s], state, (uint32_t)(s * VL / 4));
+    for (i = 0; i < 10; i++) {
+        upright_round(x, 0);
+        upright_round(x, 1);
+    }
+    UNROLL for (s = 0; s < UPRIGHT_SETS; s++)
+        upright_end(x[s], state, (uint32_t)(s * VL / 4), out + s * VL * 16,
+                    in + s * VL * 16);
+}
+
+/* One to sets * VL / 16 blocks. */
+INLINE void flat(const uint32_t state[16], uint8_t *out, const uint8_t *in,
+                 size_t nblocks, int sets)
+{
+    static const uint32_t next_set[4] = {VL / 16, 0, 0, 0};
+    words x[FLAT_SETS][4], row[4], counter;
+    int i, s;
+
+    UNROLL for (i = 0; i < 4; i++) row[i] = w_row(state + 4 * i);
+    row[3] = w_add(row[3], w_lane_numbers());
+    counter = row[3];
+    UNROLL for (s = 0; s < sets; s++)
+    {
+        UNROLL for (i = 0; i < 3; i++) x[s][i] = row[i];
+        x[s][3] = counter;
+        counter = w_add(counter, w_row(next_set));
+    }
+    for (i = 0; i < 20; i++) {
+        /* After a column round the rows turn so that diagonals become columns,
+         * after a diagonal round back: 1, 2, 3 places, then 3, 2, 1. */
+        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][0], x[s][1], x[s][3], 16);
+        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][2], x[s][3], x[s][1], 12);
+        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][0], x[s][1], x[s][3], 8);
+        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][2], x[s][3], x[s][1], 7);
+        UNROLL for (s = 0; s < sets; s++)
+        {
+            words b = x[s][1], d = x[s][3];
+
+            x[s][2] = w_turn(x[s][2], 2);
+            x[s][1] = i & 1 ? w_turn(b, 3) : w_turn(b, 1);
+            x[s][3] = i & 1 ? w_turn(d, 1) : w_turn(d, 3);
+        }
+    }
+    counter = row[3];
+    UNROLL for (s = 0; s < sets; s++)
+    {
+        UNROLL for (i = 0; i < 3; i++) x[s][i] = w_add(x[s][i], row[i]);
+        x[s][3] = w_add(x[s][3], counter);
+        counter = w_add(counter, w_row(next_set));
+        w_lanes_in_order(x[s]);
+        UNROLL for (i = 0; i < 4; i++)
+        {
+            size_t at = (size_t)(4 * s + i) * VL;
+
+            if (at < 64 * nblocks)
+                w_store(out + at, w_xor(x[s][i], w_load(in + at)));
+        }
+    }
+}
+
+static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
+                     size_t nblocks)
+{
+    uint8_t rest[64 * UPRIGHT_BLOCKS];
+
+    for (; nblocks >= UPRIGHT_BLOCKS; nblocks -= UPRIGHT_BLOCKS) {
+        upright(state, out, in);
+        state[12] += UPRIGHT_BLOCKS;
+        in += 64 * UPRIGHT_BLOCKS;
+        out += 64 * UPRIGHT_BLOCKS;
+    }
+    if (nblocks > FLAT_BLOCKS) {
+        memcpy(rest, in, 64 * nblocks);
+        memset(rest + 64 * nblocks, 0, sizeof(rest) - 64 * nblocks);
+        upright(state, rest, rest);
+        memcpy(out, rest, 64 * nblocks);
+        bc_wipe(rest, sizeof(rest));
+    } else if (nblocks > VL / 8) {
+        flat(state, out, in, nblocks, FLAT_SETS);
+    } else if (nblocks > VL / 16) {
+        flat(state, out, in, nblocks, 2);
+    } else if (nblocks) {
+        flat(state, out, in, nblocks, 1);
+    }
+    state[12] += (uint32_t)nblocks;
+}
