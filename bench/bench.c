@@ -22,7 +22,8 @@ static void usage(const char *program, const char *what)
            "  --only TEXT  only algorithms whose name contains TEXT\n"
            "  --core N     run on core N (default: the last one allowed)\n"
            "  --csv FILE   write the figures to FILE as well\n"
-           "  --modules DIR  take the module from DIR\n",
+           "  --modules DIR  take the module from DIR\n"
+           "  --isa LEVEL  hold the module to a level, such as aesni\n",
            program, what);
 }
 
@@ -46,6 +47,8 @@ void bench_parse(struct bench_options *o, int argc, char **argv,
             o->csv = argv[++i];
         } else if (strcmp(argv[i], "--modules") == 0 && value) {
             o->modules = argv[++i];
+        } else if (strcmp(argv[i], "--isa") == 0 && value) {
+            o->isa = argv[++i];
         } else {
             usage(argv[0], what);
             exit(strcmp(argv[i], "--help") == 0 ? 0 : 2);

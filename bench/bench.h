@@ -19,6 +19,7 @@ struct bench_options {
     const char *csv;     /* where to write the figures, or NULL */
     const char *only;    /* rows whose algorithm contains this, or NULL: all */
     const char *modules; /* folder of the module, NULL: the build's */
+    const char *isa;     /* cap the module at this level, NULL: none */
 };
 
 /* Reads argv; prints usage and exits on anything it does not know. */

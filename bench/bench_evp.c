@@ -487,7 +487,7 @@ static void print_rows(const struct bench_limits *l, uint32_t bits, FILE *csv)
 
 /* Returns how many rows were run. */
 static size_t run_rows(const struct bench_options *o, const struct side *sides,
-                       struct bench_buffers *b)
+                       struct bench_buffers *b, struct bench_limits *l)
 {
     int rounds = bench_rounds(o);
     size_t done = 0;
@@ -495,6 +495,8 @@ static size_t run_rows(const struct bench_options *o, const struct side *sides,
     for (int round = 0; round < rounds; round++) {
         const struct row *before = NULL;
 
+        if (!o->smoke)
+            bench_limits_copy(l, b->out, b->in);
         for (size_t i = 0; i < rows_count; i++) {
             struct row *r = &rows[i];
 
@@ -519,22 +521,26 @@ int main(int argc, char **argv)
     struct bench_buffers buffers;
     struct bench_limits limits;
     uint32_t bits = bc_cpu();
-    int core, cores;
+    int core, cores, known = 1;
     size_t done;
     FILE *csv;
 
     bench_parse(&o, argc, argv,
                 "Times the module against the default provider through EVP.");
+    if (o.isa)
+        bits &= bc_isa_mask(o.isa, &known);
+    if (!known)
+        bench_die("no level %s; there are: %s", o.isa, bc_isa_names());
     /* Before libcrypto allocates anything. */
     if (!CRYPTO_set_mem_functions(counting_malloc, counting_realloc,
                                   counting_free))
         bench_die("libcrypto refuses the allocation counter");
     core = bench_pin(o.core);
     csv = bench_csv(&o);
-    side_open(&sides[FLOOR], "floor", BENCH_FLOOR_DIR);
+    side_open(&sides[FLOOR], "floor", BENCH_FLOOR_DIR, NULL);
     side_open(&sides[OURS], "bulkcipher",
-              o.modules ? o.modules : BENCH_MODULE_DIR);
-    side_open(&sides[DEFAULT], "default", NULL);
+              o.modules ? o.modules : BENCH_MODULE_DIR, o.isa);
+    side_open(&sides[DEFAULT], "default", NULL, NULL);
     bench_buffers_new(&buffers);
 
     bench_head_machine(csv, core);
@@ -542,10 +548,10 @@ int main(int argc, char **argv)
     bench_head(csv, "module", "%s", side_buildinfo(&sides[OURS]));
     memset(&limits, 0, sizeof(limits));
     if (!o.smoke)
-        bench_limits_measure(&limits, bits, buffers.out, buffers.in);
+        bench_limits_measure(&limits, bc_cpu(), buffers.out, buffers.in);
 
     add_rows(&o);
-    done = run_rows(&o, sides, &buffers);
+    done = run_rows(&o, sides, &buffers, &limits);
     cores = bench_unpin();
     race_threads(&o, sides);
     bench_progress(NULL);

@@ -486,14 +486,13 @@ int main(int argc, char **argv)
                 "Times every kernel that this processor can run.");
     core = bench_pin(o.core);
     csv = bench_csv(&o);
-    side_open(&side, "default", NULL);
+    side_open(&side, "default", NULL, NULL);
     bench_buffers_new(&buffers);
     bench_head_machine(csv, core);
     bench_head(csv, "openssl", "%s", OpenSSL_version(OPENSSL_VERSION));
     memset(&limits, 0, sizeof(limits));
     if (!o.smoke) {
         bench_limits_measure(&limits, bc_cpu(), buffers.out, buffers.in);
-        bench_limits_print(&limits, csv);
     }
 
     add_rows(&o);
@@ -501,6 +500,8 @@ int main(int argc, char **argv)
     for (int round = 0; round < rounds; round++) {
         const struct algorithm *before = NULL;
 
+        if (!o.smoke)
+            bench_limits_copy(&limits, buffers.out, buffers.in);
         for (size_t i = 0; i < rows_count; i++) {
             if (o.smoke && rows[i].len > 1 << 20)
                 continue;
@@ -513,10 +514,12 @@ int main(int argc, char **argv)
         }
     }
     bench_progress(NULL);
-    if (o.smoke)
+    if (o.smoke) {
         printf("%zu rows verified\n", done);
-    else
+    } else {
+        bench_limits_print(&limits, csv);
         print_rows(&limits, csv);
+    }
 
     for (size_t i = 0; i < rows_count; i++)
         for (size_t k = 0; k <= MAX_TABLES; k++)

@@ -266,9 +266,9 @@ int main(int argc, char **argv)
     core = bench_pin(o.core);
     csv = bench_csv(&o);
     side_open(&sides[OURS], "bulkcipher",
-              o.modules ? o.modules : BENCH_MODULE_DIR);
+              o.modules ? o.modules : BENCH_MODULE_DIR, o.isa);
     rest = OSSL_PROVIDER_load(sides[OURS].libctx, "default");
-    side_open(&sides[DEFAULT], "default", NULL);
+    side_open(&sides[DEFAULT], "default", NULL, NULL);
     bench_buffers_new(&buffers);
     bench_head_machine(csv, core);
     bench_head(csv, "openssl", "%s", OpenSSL_version(OPENSSL_VERSION));

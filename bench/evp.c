@@ -2,9 +2,13 @@
  * Jobs through EVP: see evp.h. The calls are those of the manual pages, with
  * nothing between them, so that what is timed is what a program pays.
  */
+#define _GNU_SOURCE
 #include "evp.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>
@@ -51,7 +55,30 @@ enum bench_job limit_job(const struct algorithm *a, int encrypt)
 
 /* ---- A side -------------------------------------------------------------- */
 
-void side_open(struct side *s, const char *name, const char *folder)
+/* As an administrator would: with a section in an openssl.cnf. */
+static void configure(struct side *s, const char *folder, const char *isa)
+{
+    char path[] = "/tmp/bench-openssl-XXXXXX.cnf";
+    int fd = mkstemps(path, 4);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+    int ok;
+
+    if (f == NULL)
+        bench_die("cannot write %s", path);
+    fprintf(f,
+            "openssl_conf = init\n[init]\nproviders = providers\n"
+            "[providers]\n%s = section\n"
+            "[section]\nmodule = %s/%s.so\nactivate = 1\nisa = %s\n",
+            s->name, folder, s->name, isa);
+    fclose(f);
+    ok = OSSL_LIB_CTX_load_config(s->libctx, path);
+    unlink(path);
+    if (!ok)
+        bench_die("the provider %s does not load with isa = %s", s->name, isa);
+}
+
+void side_open(struct side *s, const char *name, const char *folder,
+               const char *isa)
 {
     s->name = name;
     s->libctx = OSSL_LIB_CTX_new();
@@ -59,6 +86,8 @@ void side_open(struct side *s, const char *name, const char *folder)
         bench_die("no library context");
     if (folder)
         OSSL_PROVIDER_set_default_search_path(s->libctx, folder);
+    if (folder && isa)
+        configure(s, folder, isa);
     s->provider = OSSL_PROVIDER_load(s->libctx, name);
     if (s->provider == NULL)
         bench_die("the provider %s does not load from %s", name,

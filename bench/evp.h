@@ -38,8 +38,10 @@ struct side {
     OSSL_PROVIDER *provider;
 };
 
-/* folder: where its module is, NULL for a provider inside libcrypto. */
-void side_open(struct side *s, const char *name, const char *folder);
+/* folder: where its module is, NULL for a provider inside libcrypto. isa: the
+ * level to configure, NULL for none. */
+void side_open(struct side *s, const char *name, const char *folder,
+               const char *isa);
 void side_close(struct side *s);
 /* The provider's buildinfo, or "". */
 const char *side_buildinfo(const struct side *s);

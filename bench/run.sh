@@ -12,7 +12,7 @@
 #   --build DIR the build folder; default: build
 set -eu
 
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname -- "$here")
 build=$top/build
 out=
