@@ -36,6 +36,7 @@ machine=$(uname -m)
 jobs=$(nproc 2>/dev/null || echo 2)
 began=$(date +%s)
 stage_name=
+results=
 mkdir -p build/logs
 
 finish_stage() {
@@ -80,14 +81,19 @@ build() {
 
 # run_tests FOLDER CTEST-OPTION...
 run_tests() {
+    folder=$1
+    shift
     (
-        cd "build/$1"
-        shift
-        ctest --output-on-failure --no-tests=error -j "$jobs" "$@"
-    ) || fail "ctest, see above (build folder: build/$1)"
+        cd "build/$folder"
+        ctest --output-on-failure --no-tests=error -j "$jobs" \
+            -O "$top/build/logs/$folder-ctest.log" "$@"
+    ) || fail "ctest, see above (build folder: build/$folder)"
+    results="$results$(printf '%-10s %s' "$folder" \
+        "$(grep 'tests passed' "build/logs/$folder-ctest.log")")
+"
 }
 
-# ---- 
+# ---- The stages
 
 stage "Packages"
 packages="gcc libc6-dev cmake ninja-build pkg-config libssl-dev openssl clang
@@ -189,4 +195,5 @@ fi
 
 finish_stage
 echo
+printf '%s' "$results"
 echo "All passed in $(($(date +%s) - began)) s."
