@@ -10,7 +10,10 @@
 set -eu
 
 # qemu-user lacks VPCLMULQDQ and all of AVX-512; Bochs has them.
-models="corei7_icelake_u corei7_skylake_x Haswell SandyBridge Westmere Nehalem"
+qemu_models="Haswell SandyBridge Westmere Nehalem"
+bochs_models="corei7_icelake_u corei7_skylake_x"
+guest_kernel=linux-image-cloud-amd64
+most=1200 # seconds for one of them; two minutes are usual
 
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
@@ -52,7 +55,7 @@ make_guest() {
     (
         cd "$out"
         ls linux-image-*.deb >/dev/null 2>&1 || apt-get -qq download \
-            "$(apt-cache depends linux-image-cloud-amd64 |
+            "$(apt-cache depends $guest_kernel |
                 sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p')"
         dpkg-deb --fsys-tarfile linux-image-*.deb |
             tar -xOf - --wildcards './boot/vmlinuz-*' >vmlinuz
@@ -63,11 +66,12 @@ make_guest() {
 one() {
     case $1 in
     corei7_*)
-        sh "$here/vm/vm.sh" "$out/guest" "$1" "$out/root" sh cpu_tests.sh
+        timeout $most sh "$here/vm/vm.sh" "$out/guest" "$1" "$out/root" \
+            sh cpu_tests.sh
         ;;
     *)
         cd "$out/root/payload"
-        sh cpu_tests.sh qemu-x86_64 -cpu "$1"
+        timeout $most sh cpu_tests.sh qemu-x86_64 -cpu "$1"
         ;;
     esac
 }
@@ -75,9 +79,16 @@ one() {
 if [ $# = 0 ]; then
     rm -f "$out"/*.log
     make_root
-    make_guest
+    if [ -f "$out/guest/initrd" ] ||
+        apt-cache show $guest_kernel >/dev/null 2>&1; then
+        make_guest
+    else
+        echo "skipped: AVX-512 processors: no package $guest_kernel here"
+        bochs_models=
+    fi
+    # The slowest first, so that none runs alone at the end.
     # shellcheck disable=SC2086
-    printf '%s\n' $models |
+    printf '%s\n' $bochs_models $qemu_models |
         xargs -P 2 -n 1 sh "$0" "$build" "$static" "$out"
     exit
 fi
@@ -91,7 +102,8 @@ for model; do
         echo "passed in $seconds s: $(describe "$model")"
     else
         echo "FAILED (exit code $status): $(describe "$model")"
-        grep -v '^level: ' "$out/$model.log" | tail -n 40
+        grep -v -e '^level: ' -e '^passed: ' -e "TCG doesn't support" \
+            "$out/$model.log" | tail -n 60
         exit 1
     fi
 done
