@@ -11,13 +11,13 @@ function text(x, y, size, anchor, colour, words)
         "fill=\"%s\">%s</text>\n", x, y, size, anchor, colour, words
 }
 
-function bar(x, base, width, times, colour,    h)
+function bar(x, base, width, value, colour,    h)
 {
-    h = times * unit
+    h = value * unit
     printf "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" " \
         "fill=\"%s\"/>\n", x, base - h, width, h, colour
     text(x + width / 2, base - h - 2, 7.5, "middle", "#555",
-         sprintf("%.1f", times))
+         sprintf("%.1f", value))
 }
 
 function size_name(bytes)
@@ -104,23 +104,28 @@ BEGIN {
     next
 }
 
-$1 == "message" && $12 > 0 {
+# The smaller of the two ratios: on a busy machine either may be too good.
+{
+    times = $12 + 0 < $13 + 0 ? $12 + 0 : $13 + 0
+}
+
+$1 == "message" && times > 0 {
     if ($3 != "decrypt") {
         size[$2, ++sizes[$2]] = $5
         encrypt[$2] = $3
     }
-    ratio[$2, $3, $5] = $12
+    ratio[$2, $3, $5] = times
     if ($5 == 16384)
         peak[$2] = peak[$2] sprintf("%.1f%s ", $14, \
                                     $3 == "encrypt" ? " /" : " GB/s")
 }
 
 $1 == "hot path" && $3 != "decrypt" && ($4 in kind) {
-    hot[$2, kind[$4]] = $12
+    hot[$2, kind[$4]] = times
 }
 
-$12 > top && ($1 == "message" || ($1 == "hot path" && ($4 in kind))) {
-    top = int($12 + 0.999)
+times > top && ($1 == "message" || ($1 == "hot path" && ($4 in kind))) {
+    top = int(times + 0.999)
 }
 
 END {
@@ -157,7 +162,8 @@ END {
         x += 120
     }
     text(500, 672, 9, "middle", "#777",
-         "message length in bytes, nonce + message + tag under one key; " \
-         "ratio of the shortest of many short windows, taken in turn")
+         "bytes of a message: nonce, data and tag under one key; " \
+         "many short windows in turn: their minima or their medians, " \
+         "whichever ratio is smaller")
     print "</svg>"
 }
