@@ -351,7 +351,10 @@ static int gcm_init(struct gcm_ctx *ctx, const uint8_t *key, size_t keylen,
     if (iv != NULL) {
         if (ivlen == 0 || ivlen > MAX_IV)
             return prov_raise(ctx->prov, INVALID_IV_LENGTH);
-        memcpy(ctx->iv, iv, ivlen);
+        if (ivlen == DEFAULT_IV) /* with a constant length: no call */
+            memcpy(ctx->iv, iv, DEFAULT_IV);
+        else
+            memcpy(ctx->iv, iv, ivlen);
         ctx->ivlen = ivlen;
         ctx->iv_state = PROV_IV_GIVEN;
         ctx->iv_random = 0;

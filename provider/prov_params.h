@@ -28,17 +28,32 @@ struct prov_found {
 
 /* The parameter `name` of array `params`, or NULL. */
 #define PROV_PARAM(params, found, name)                                        \
-    ((found).seen >> (name)&1 ? &(params)[(found).at[name]] : NULL)
+    (1 & (found).seen >> (name) ? &(params)[(found).at[name]] : NULL)
 
 #define PROV_PARAM_INDEX(prefix, name, string, kind) prefix##_##name,
 #define PROV_PARAM_DESCRIPTOR(prefix, name, string, kind)                      \
     {.key = (string), kind, .return_size = OSSL_PARAM_UNMODIFIED},
-/* The length rejects nearly all keys; the comparison has a constant length and
- * becomes a compare or two of a register. */
 #define PROV_PARAM_MATCH(prefix, name, string, kind)                           \
-    if (len == sizeof(string) - 1 &&                                           \
-        memcmp(text, (string), sizeof(string) - 1) == 0)                       \
+    if (prov_same(text, (string), sizeof(string)))                             \
         return prefix##_##name;
+
+/*
+ * 1 if text is `known`, a literal of `size` bytes with its NUL. Unrolled with
+ * constants, this is a compare of one byte for nearly all keys, and cheaper
+ * for the others than a call of strlen() or strcmp().
+ */
+static inline __attribute__((always_inline)) int
+prov_same(const char *text, const char *known, size_t size)
+{
+    size_t i;
+
+#pragma GCC unroll 16
+    for (i = 0; i < size; i++) {
+        if (text[i] != known[i])
+            return 0;
+    }
+    return 1;
+}
 
 /*
  * Unknown parameters are skipped. Of a parameter given twice the first counts,
@@ -52,8 +67,6 @@ struct prov_found {
         LIST(PROV_PARAM_DESCRIPTOR, prefix) OSSL_PARAM_END};                   \
     static inline int prefix##_index(const char *text)                         \
     {                                                                          \
-        size_t len = strlen(text);                                             \
-                                                                               \
         LIST(PROV_PARAM_MATCH, prefix)                                         \
         return prefix##_count;                                                 \
     }                                                                          \
@@ -64,12 +77,13 @@ struct prov_found {
         size_t i;                                                              \
                                                                                \
         found->seen = 0;                                                       \
+        found->at[0] = 0; /* for gcc 12, which sees it read unset */           \
         for (i = 0; params != NULL && params[i].key != NULL; i++) {            \
             int index = prefix##_index(params[i].key);                         \
                                                                                \
             if (index == prefix##_count)                                       \
                 continue;                                                      \
-            if (found->seen >> index & 1) {                                    \
+            if (1 & found->seen >> index) {                                    \
                 if (prov != NULL &&                                            \
                     prov->core_version >= PROV_VERSION(3, 6, 0))               \
                     return prov_raise(prov, REPEATED_PARAMETER);               \
