@@ -229,10 +229,28 @@ void bc_gcm_init(struct bc_gcm *g, const struct bc_gcm_ops *ops)
 {
     g->ops = ops;
     g->npowers = 0;
+    g->oldnpowers = 0;
     memset(g, 0, offsetof(struct bc_gcm, npowers));
 }
 
 void bc_gcm_set_key(struct bc_gcm *g, const uint8_t *key, size_t keylen)
 {
+    if (g->oldnpowers < g->npowers)
+        g->oldnpowers = g->npowers;
     g->ops->set_key(g, key, keylen);
+}
+
+/* Of the arrays of powers, what lies in front of the highest was never
+ * written. */
+void bc_gcm_wipe(struct bc_gcm *g)
+{
+    size_t n = g->npowers < g->oldnpowers ? g->oldnpowers : g->npowers;
+    size_t first = BC_GCM_POWERS - n;
+
+    bc_wipe(g, offsetof(struct bc_gcm, powers));
+    if (n != 0) {
+        bc_wipe(g->powers[first], sizeof(g->powers) - first * 16);
+        bc_wipe(g->shifted[first], sizeof(g->shifted) - first * 16);
+        bc_wipe(g->sums, sizeof(g->sums));
+    }
 }

@@ -50,14 +50,17 @@ static uint64_t reverse_bits(uint64_t x)
 /* ---- GHASH --------------------------------------------------------------- */
 
 /*
- * H as the multiplication wants it, kept in g->powers: the two halves, their
- * sum (for Karatsuba), and each of them reversed.
+ * H as the multiplication wants it: the two halves, their sum (for Karatsuba),
+ * and each of them reversed. Kept in g->powers from the place of H^1 on, which
+ * is as far as bc_gcm_wipe() wipes for one power.
  */
+#define KEY_AT (16 * (BC_GCM_POWERS - 1))
 struct ghash_key {
     uint64_t h[3];
     uint64_t r[3];
 };
-_Static_assert(sizeof(struct ghash_key) <= sizeof(((struct bc_gcm *)0)->powers),
+_Static_assert(KEY_AT + sizeof(struct ghash_key) <=
+                   sizeof(((struct bc_gcm *)0)->powers),
                "the key fits into the powers");
 
 /*
@@ -110,7 +113,7 @@ static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
     uint64_t y[2] = {load_be64(g->acc), load_be64(g->acc + 8)};
     struct ghash_key k;
 
-    memcpy(&k, g->powers, sizeof(k));
+    memcpy(&k, (const uint8_t *)g->powers + KEY_AT, sizeof(k));
     for (; nblocks > 0; nblocks--, in += 16) {
         y[0] ^= load_be64(in);
         y[1] ^= load_be64(in + 8);
@@ -135,7 +138,7 @@ static void gcm_set_key(struct bc_gcm *g, const uint8_t *raw, size_t keylen)
     k.h[2] = k.h[0] ^ k.h[1];
     for (i = 0; i < 3; i++)
         k.r[i] = reverse_bits(k.h[i]);
-    memcpy(g->powers, &k, sizeof(k));
+    memcpy((uint8_t *)g->powers + KEY_AT, &k, sizeof(k));
     g->npowers = 1;
     bc_wipe(h, sizeof(h));
     bc_wipe(&k, sizeof(k));

@@ -179,7 +179,8 @@ struct bc_gcm {
     uint8_t stream[16]; /* key stream of the open message block */
     uint64_t aad_len;   /* bytes so far */
     uint64_t msg_len;
-    uint32_t npowers; /* key powers made so far */
+    uint32_t npowers;    /* key powers made so far */
+    uint32_t oldnpowers; /* the most that earlier keys have left */
     const struct bc_gcm_ops *ops;
     struct bc_aes_key key;
     /* From the highest power down to H^1, then zeros: `powers` as the level
@@ -192,6 +193,9 @@ struct bc_gcm {
 void bc_gcm_init(struct bc_gcm *g, const struct bc_gcm_ops *ops);
 /* keylen 16, 24 or 32. The message under way, if any, is lost: start again. */
 void bc_gcm_set_key(struct bc_gcm *g, const uint8_t *key, size_t keylen);
+/* All zero again, but no more written than was: a context that saw only short
+ * messages has few key powers. Begin again with bc_gcm_init(). */
+void bc_gcm_wipe(struct bc_gcm *g);
 /* A new message; needs a key. ivlen is 1 or more bytes (12 is the fast path;
  * others go through GHASH, SP 800-38D 7.1 step 2). */
 void bc_gcm_start(struct bc_gcm *g, const uint8_t *iv, size_t ivlen);

@@ -58,7 +58,8 @@ static void gcm_freectx(void *vctx)
     if (ctx == NULL)
         return;
     prov = ctx->prov;
-    bc_wipe(ctx, sizeof(*ctx));
+    bc_gcm_wipe(&ctx->gcm);
+    bc_wipe(ctx, offsetof(struct gcm_ctx, gcm));
     prov_ctx_give(prov, PROV_CLASS_GCM, ctx);
 }
 
