@@ -244,3 +244,10 @@ void bc_chapoly_tag(struct bc_chapoly *c, uint8_t tag[16])
     c->at = 0;
     c->end = 0;
 }
+
+void bc_chapoly_wipe(struct bc_chapoly *c)
+{
+    bc_poly1305_wipe(&c->mac);
+    bc_wipe(c->stream, c->dirty);
+    bc_wipe(c, offsetof(struct bc_chapoly, mac));
+}

@@ -242,6 +242,8 @@ struct bc_poly1305 {
 };
 
 void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops);
+/* All zero again; begin again with bc_poly1305_init(). */
+void bc_poly1305_wipe(struct bc_poly1305 *p);
 /* Starts a message under a one-time key. */
 void bc_poly1305_set_key(struct bc_poly1305 *p, const uint8_t key[32]);
 void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len);
@@ -299,6 +301,8 @@ struct bc_chapoly {
 };
 
 void bc_chapoly_init(struct bc_chapoly *c, const struct bc_chapoly_ops *ops);
+/* All zero again; begin again with bc_chapoly_init(). */
+void bc_chapoly_wipe(struct bc_chapoly *c);
 void bc_chapoly_set_key(struct bc_chapoly *c, const uint8_t key[32]);
 /* A new message; needs a key. */
 void bc_chapoly_start(struct bc_chapoly *c, const uint8_t nonce[12]);

@@ -11,6 +11,14 @@ void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops)
     p->ops = ops;
 }
 
+/* Of the key before, which a message may have left unfinished. */
+static void forget_powers(struct bc_poly1305 *p)
+{
+    if (p->npowers)
+        bc_wipe(p->powers, sizeof(p->powers));
+    p->npowers = 0;
+}
+
 void bc_poly1305_set_key(struct bc_poly1305 *p, const uint8_t key[32])
 {
     p->h[0] = 0;
@@ -22,7 +30,7 @@ void bc_poly1305_set_key(struct bc_poly1305 *p, const uint8_t key[32])
     p->s[0] = load_le64(key + 16);
     p->s[1] = load_le64(key + 24);
     p->len = 0;
-    p->npowers = 0;
+    forget_powers(p);
 }
 
 void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len)
@@ -73,7 +81,11 @@ void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
 
     /* One-time key: nothing of it is needed any more. */
     wipe_inline(p, offsetof(struct bc_poly1305, ops));
-    if (p->npowers)
-        bc_wipe(p->powers, sizeof(p->powers));
-    p->npowers = 0;
+    forget_powers(p);
+}
+
+void bc_poly1305_wipe(struct bc_poly1305 *p)
+{
+    forget_powers(p);
+    bc_wipe(p, offsetof(struct bc_poly1305, powers));
 }

@@ -55,7 +55,8 @@ static void chapoly_freectx(void *vctx)
     if (ctx == NULL)
         return;
     prov = ctx->prov;
-    bc_wipe(ctx, sizeof(*ctx));
+    bc_chapoly_wipe(&ctx->chapoly);
+    bc_wipe(ctx, offsetof(struct chapoly_ctx, chapoly));
     prov_ctx_give(prov, PROV_CLASS_CHAPOLY, ctx);
 }
 

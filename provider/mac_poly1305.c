@@ -32,7 +32,8 @@ static void mac_freectx(void *vctx)
     if (ctx == NULL)
         return;
     prov = ctx->prov;
-    bc_wipe(ctx, sizeof(*ctx));
+    bc_poly1305_wipe(&ctx->mac);
+    bc_wipe(ctx, offsetof(struct mac_ctx, mac));
     prov_ctx_give(prov, PROV_CLASS_POLY1305, ctx);
 }
 
