@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #include "check.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,47 @@ static void say_where(const char *file, int line, const char *text)
         fprintf(stderr, "    seed: BC_SEED=%llu\n", (unsigned long long)seed);
 }
 
+/* ---- Faults --------------------------------------------------------------
+ */
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGILL};
+#define FAULTS (sizeof(faults) / sizeof(faults[0]))
+static struct sigaction before[FAULTS];
+
+/* A guard page was touched, or an instruction is none of this processor's: say
+ * in which case. Then the fault comes again and has its usual end, which is a
+ * core dump or the sanitizer's report. */
+static void fault(int sig)
+{
+    static const char text[] = "fault in case: ";
+    size_t i;
+
+    if (write(2, text, sizeof(text) - 1) < 0 ||
+        write(2, current, strlen(current)) < 0 || write(2, "\n", 1) < 0)
+        _exit(1);
+    for (i = 0; i < FAULTS; i++)
+        if (faults[i] == sig)
+            sigaction(sig, &before[i], NULL);
+}
+
+static void catch_faults(void)
+{
+    static int caught;
+    struct sigaction action = {.sa_handler = fault};
+    size_t i;
+
+    if (caught)
+        return;
+    caught = 1;
+    for (i = 0; i < FAULTS; i++)
+        sigaction(faults[i], &action, &before[i]);
+}
+
 void check_case(const char *format, ...)
 {
     va_list args;
 
+    catch_faults();
     va_start(args, format);
     vsnprintf(current, sizeof(current), format, args);
     va_end(args);

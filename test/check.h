@@ -13,7 +13,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Names the case that follows, printf style; printed with a failure. */
+/* Names the case that follows, printf style; printed with a failure, and if it
+ * ends in a fault such as the touch of a guard page. */
 void check_case(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Counts one check; on ok == 0 prints file, line, text and the case. */
