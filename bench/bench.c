@@ -329,7 +329,7 @@ void bench_race(const struct bench_options *o, struct bench_contender *c,
                 size_t n, double *cycle)
 {
     double window = o->smoke ? 1e3 : WINDOW_NS;
-    int windows = o->smoke ? 1 : o->quick ? 30 : 60;
+    int windows = o->smoke ? 1 : o->quick ? 20 : 60;
     /* Long operations get fewer windows: stop at this many nanoseconds for
      * each contender, but never before a few windows. */
     double budget = o->smoke ? 0 : o->quick ? 40e6 : 160e6;
@@ -357,7 +357,12 @@ void bench_race(const struct bench_options *o, struct bench_contender *c,
 
 int bench_rounds(const struct bench_options *o)
 {
-    return o->smoke || o->quick ? 1 : 4;
+    return o->smoke ? 1 : o->quick ? 2 : BENCH_MAX_ROUNDS;
+}
+
+size_t bench_shift(int round)
+{
+    return (size_t)round * (4096 / BENCH_MAX_ROUNDS);
 }
 
 /* ---- Buffers and sizes --------------------------------------------------- */

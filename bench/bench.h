@@ -97,8 +97,12 @@ void bench_race(const struct bench_options *o, struct bench_contender *c,
                 size_t n, double *cycle);
 
 /* How many times the caller should go over all its rows: a disturbance of a
- * second then spoils one part of a row's windows, not all of them. */
+ * second then spoils one part of a row's windows, not all of them. In each
+ * round a context should lie bench_shift(round) bytes further on: where it lies
+ * beside the data within a page can cost a provider a third of its speed. */
+#define BENCH_MAX_ROUNDS 4
 int bench_rounds(const struct bench_options *o);
+size_t bench_shift(int round);
 
 /* ---- Buffers and sizes --------------------------------------------------- */
 

@@ -212,16 +212,19 @@ static void verify(struct job *ours, struct job *theirs, const struct row *r,
 }
 
 static void run_row(const struct bench_options *o, const struct side *sides,
-                    struct row *r, struct bench_buffers *b)
+                    struct row *r, struct bench_buffers *b, int round)
 {
     struct job jobs[SIDES];
     struct bench_contender c[SIDES];
     /* The ciphertexts to decrypt lie in ref. */
     const uint8_t *in = r->encrypt ? b->in : b->ref;
+    void *pad[SIDES];
 
-    for (int i = 0; i < SIDES; i++)
+    for (int i = 0; i < SIDES; i++) {
+        pad[i] = malloc(bench_shift(round) + 1);
         job_open(&jobs[i], &sides[i], r->algorithm, r->encrypt, r->parts,
                  r->len, b->out, in);
+    }
     if (!r->encrypt)
         make_ciphertexts(&sides[DEFAULT], jobs, r, b);
     verify(&jobs[OURS], &jobs[DEFAULT], r, b);
@@ -240,6 +243,7 @@ static void run_row(const struct bench_options *o, const struct side *sides,
             bench_die("%s, %s: %s failed while it was timed",
                       r->algorithm->name, r->job, sides[i].name);
         job_close(&jobs[i]);
+        free(pad[i]);
     }
 }
 
@@ -506,7 +510,7 @@ static size_t run_rows(const struct bench_options *o, const struct side *sides,
                 before->section != r->section)
                 bench_progress("round %d of %d: %s: %s ...", round + 1, rounds,
                                r->section, r->algorithm->name);
-            run_row(o, sides, r, b);
+            run_row(o, sides, r, b, round);
             before = r;
             done++;
         }

@@ -299,9 +299,11 @@ static void verify(struct kernel_job *k, const struct job *j,
                   direction_name(r->algorithm, r->encrypt), t->name, r->len);
 }
 
+/* Room for each table's job, and for shifting it. */
+static _Alignas(64) uint8_t arena[MAX_TABLES][sizeof(struct kernel_job) + 4096];
+
 static void run_row(const struct bench_options *o, const struct side *side,
-                    struct row *r, struct bench_buffers *b,
-                    struct kernel_job *jobs)
+                    struct row *r, struct bench_buffers *b, int round)
 {
     struct table t[MAX_TABLES];
     struct bench_contender c[MAX_TABLES + 1];
@@ -312,7 +314,8 @@ static void run_row(const struct bench_options *o, const struct side *side,
     default_result(side, &theirs, r, b);
     memset(c, 0, sizeof(c));
     for (size_t i = 0; i < tables; i++) {
-        struct kernel_job *k = &jobs[i];
+        struct kernel_job *k =
+            (struct kernel_job *)(void *)(arena[i] + bench_shift(round));
 
         memset(k, 0, sizeof(*k));
         k->algorithm = r->algorithm;
@@ -473,7 +476,6 @@ static void print_rows(const struct bench_limits *l, FILE *csv)
 
 int main(int argc, char **argv)
 {
-    static struct kernel_job jobs[MAX_TABLES];
     struct bench_options o;
     struct side side;
     struct bench_buffers buffers;
@@ -509,7 +511,7 @@ int main(int argc, char **argv)
                 bench_progress("round %d of %d: kernels: %s ...", round + 1,
                                rounds, rows[i].algorithm->name);
             before = rows[i].algorithm;
-            run_row(&o, &side, &rows[i], &buffers, jobs);
+            run_row(&o, &side, &rows[i], &buffers, round);
             done++;
         }
     }
