@@ -111,25 +111,26 @@ static int cbc_get_ctx_params(void *vctx, OSSL_PARAM params[])
     if (!get_find(ctx->prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
-        !prov_set_size_t(p, BLOCK))
+        !prov_set_size_t(ctx->prov, p, BLOCK))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_PADDING)) != NULL &&
-        !prov_set_uint(p, ctx->padding))
+        !prov_set_uint(ctx->prov, p, ctx->padding))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_IV)) != NULL &&
-        !prov_set_octets_or_ptr(p, ctx->original_iv, BLOCK))
+        !prov_set_octets_or_ptr(ctx->prov, p, ctx->original_iv, BLOCK))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_UPDATED_IV)) != NULL &&
-        !prov_set_octets_or_ptr(p, ctx->cbc.iv, BLOCK))
+        !prov_set_octets_or_ptr(ctx->prov, p, ctx->cbc.iv, BLOCK))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_NUM)) != NULL &&
-        !prov_set_uint(p, ctx->num))
+        !prov_set_uint(ctx->prov, p, ctx->num))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
-        !prov_set_size_t(p, ctx->keylen))
+        !prov_set_size_t(ctx->prov, p, ctx->keylen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_TLS_MAC)) != NULL &&
-        !prov_set_octet_ptr(p, ctx->tls.has_mac ? ctx->tls.mac : NULL,
+        !prov_set_octet_ptr(ctx->prov, p,
+                            ctx->tls.has_mac ? ctx->tls.mac : NULL,
                             ctx->tls.mac_size))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     return 1;
@@ -157,26 +158,26 @@ static int cbc_set_ctx_params(void *vctx, const OSSL_PARAM params[])
     if (!set_find(prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, set_PADDING)) != NULL) {
-        if (!prov_get_uint(p, &value))
+        if (!prov_get_uint(ctx->prov, p, &value))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->padding = value != 0;
     }
     /* Read for its errors alone: bits mean nothing to a block cipher. */
     if ((p = PROV_PARAM(params, found, set_USE_BITS)) != NULL &&
-        !prov_get_uint(p, &value))
+        !prov_get_uint(ctx->prov, p, &value))
         return prov_raise(prov, FAILED_TO_GET_PARAMETER);
     if ((p = PROV_PARAM(params, found, set_TLS_VERSION)) != NULL) {
-        if (!prov_get_uint(p, &value))
+        if (!prov_get_uint(ctx->prov, p, &value))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->tls.version = value;
     }
     if ((p = PROV_PARAM(params, found, set_TLS_MAC_SIZE)) != NULL) {
-        if (!prov_get_size_t(p, &size))
+        if (!prov_get_size_t(ctx->prov, p, &size))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->tls.mac_size = size;
     }
     if ((p = PROV_PARAM(params, found, set_NUM)) != NULL) {
-        if (!prov_get_uint(p, &value) ||
+        if (!prov_get_uint(ctx->prov, p, &value) ||
             (value >= BLOCK && core_checks_num(prov->core_version)))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->num = value;

@@ -205,7 +205,7 @@ static int gcm_get_iv(struct gcm_ctx *ctx, OSSL_PARAM *p)
         return 0;
     if (p->data_size < ctx->ivlen)
         return prov_raise(ctx->prov, INVALID_IV_LENGTH);
-    if (!prov_set_octets_or_ptr(p, ctx->iv, ctx->ivlen))
+    if (!prov_set_octets_or_ptr(ctx->prov, p, ctx->iv, ctx->ivlen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     return 1;
 }
@@ -222,7 +222,7 @@ static int gcm_get_tag(const struct gcm_ctx *ctx, OSSL_PARAM *p)
         len = ctx->taglen;
     if (len == 0 || len > TAG)
         return prov_raise(ctx->prov, INVALID_TAG);
-    if (!prov_set_octets(p, ctx->tag, len))
+    if (!prov_set_octets(ctx->prov, p, ctx->tag, len))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     return 1;
 }
@@ -236,13 +236,13 @@ static int gcm_get_ctx_params(void *vctx, OSSL_PARAM params[])
     if (!get_find(ctx->prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
-        !prov_set_size_t(p, ctx->ivlen))
+        !prov_set_size_t(ctx->prov, p, ctx->ivlen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
-        !prov_set_size_t(p, ctx->keylen))
+        !prov_set_size_t(ctx->prov, p, ctx->keylen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_TAGLEN)) != NULL &&
-        !prov_set_size_t(p, ctx->taglen != 0 ? ctx->taglen : TAG))
+        !prov_set_size_t(ctx->prov, p, ctx->taglen != 0 ? ctx->taglen : TAG))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_IV)) != NULL && !gcm_get_iv(ctx, p))
         return 0;
@@ -250,7 +250,7 @@ static int gcm_get_ctx_params(void *vctx, OSSL_PARAM params[])
         !gcm_get_iv(ctx, p))
         return 0;
     if ((p = PROV_PARAM(params, found, get_TLS_AAD_PAD)) != NULL &&
-        !prov_set_size_t(p, ctx->record_seen ? PROV_TLS_TAG : 0))
+        !prov_set_size_t(ctx->prov, p, ctx->record_seen ? PROV_TLS_TAG : 0))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_TAG)) != NULL &&
         !gcm_get_tag(ctx, p))
@@ -260,24 +260,27 @@ static int gcm_get_ctx_params(void *vctx, OSSL_PARAM params[])
          !gcm_generate_iv(ctx, p->data, p->data_size)))
         return 0;
     if ((p = PROV_PARAM(params, found, get_IV_GENERATED)) != NULL &&
-        !prov_set_uint(p, ctx->iv_random))
+        !prov_set_uint(ctx->prov, p, ctx->iv_random))
         return 0;
     return 1;
 }
 
 static int gcm_set_tag(struct gcm_ctx *ctx, const OSSL_PARAM *p)
 {
-    if (p->data_type != OSSL_PARAM_OCTET_STRING || p->data == NULL ||
-        p->data_size > TAG)
-        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
+    const struct prov *prov = ctx->prov;
+    uint8_t tag[TAG];
+    size_t len;
+
+    if (!prov_get_octets(prov, p, tag, TAG, &len))
+        return prov_raise(prov, FAILED_TO_GET_PARAMETER);
     if (ctx->encrypting)
-        return ctx->prov->core_version >= PROV_VERSION(4, 1, 0)
-                   ? prov_raise(ctx->prov, TAG_NOT_NEEDED)
-                   : prov_raise(ctx->prov, INVALID_TAG);
-    if (p->data_size == 0)
-        return prov_raise(ctx->prov, INVALID_TAG);
-    memcpy(ctx->tag, p->data, p->data_size);
-    ctx->taglen = p->data_size;
+        return prov->core_version >= PROV_VERSION(4, 1, 0)
+                   ? prov_raise(prov, TAG_NOT_NEEDED)
+                   : prov_raise(prov, INVALID_TAG);
+    if (len == 0)
+        return prov_raise(prov, INVALID_TAG);
+    memcpy(ctx->tag, tag, len);
+    ctx->taglen = len;
     return 1;
 }
 
@@ -315,7 +318,7 @@ static int gcm_set_ctx_params(void *vctx, const OSSL_PARAM params[])
         !gcm_set_tag(ctx, p))
         return 0;
     if ((p = PROV_PARAM(params, found, set_IVLEN)) != NULL) {
-        if (!prov_get_size_t(p, &len))
+        if (!prov_get_size_t(ctx->prov, p, &len))
             return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
         if (len == 0 || len > MAX_IV)
             return prov_raise(ctx->prov, INVALID_IV_LENGTH);

@@ -125,16 +125,16 @@ static int chapoly_get_ctx_params(void *vctx, OSSL_PARAM params[])
     if (!get_find(ctx->prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
-        !prov_set_size_t(p, NONCE))
+        !prov_set_size_t(ctx->prov, p, NONCE))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
-        !prov_set_size_t(p, KEY))
+        !prov_set_size_t(ctx->prov, p, KEY))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_TAGLEN)) != NULL &&
-        !prov_set_size_t(p, ctx->taglen))
+        !prov_set_size_t(ctx->prov, p, ctx->taglen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_TLS_AAD_PAD)) != NULL &&
-        !prov_set_size_t(p, ctx->record_seen ? TAG : 0))
+        !prov_set_size_t(ctx->prov, p, ctx->record_seen ? TAG : 0))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_TAG)) != NULL &&
         !chapoly_get_tag(ctx, p))
@@ -193,13 +193,13 @@ static int chapoly_set_ctx_params(void *vctx, const OSSL_PARAM params[])
     if (!set_find(ctx->prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, set_KEYLEN)) != NULL) {
-        if (!prov_get_size_t(p, &len))
+        if (!prov_get_size_t(ctx->prov, p, &len))
             return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
         if (len != KEY)
             return prov_raise(ctx->prov, INVALID_KEY_LENGTH);
     }
     if ((p = PROV_PARAM(params, found, set_IVLEN)) != NULL) {
-        if (!prov_get_size_t(p, &len))
+        if (!prov_get_size_t(ctx->prov, p, &len))
             return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
         if (len != NONCE)
             return prov_raise(ctx->prov, INVALID_IV_LENGTH);

@@ -45,34 +45,34 @@ int prov_cipher_get_params(OSSL_PARAM params[],
     if (!info_find(NULL, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, info_MODE)) != NULL &&
-        !prov_set_uint(p, info->mode))
+        !prov_set_uint(NULL, p, info->mode))
         return 0;
     if ((p = PROV_PARAM(params, found, info_KEYLEN)) != NULL &&
-        !prov_set_size_t(p, info->keylen))
+        !prov_set_size_t(NULL, p, info->keylen))
         return 0;
     if ((p = PROV_PARAM(params, found, info_IVLEN)) != NULL &&
-        !prov_set_size_t(p, info->ivlen))
+        !prov_set_size_t(NULL, p, info->ivlen))
         return 0;
     if ((p = PROV_PARAM(params, found, info_BLOCKSIZE)) != NULL &&
-        !prov_set_size_t(p, info->blocksize))
+        !prov_set_size_t(NULL, p, info->blocksize))
         return 0;
     if ((p = PROV_PARAM(params, found, info_AEAD)) != NULL &&
-        !prov_set_int(p, info->aead))
+        !prov_set_int(NULL, p, info->aead))
         return 0;
     if ((p = PROV_PARAM(params, found, info_CUSTOM_IV)) != NULL &&
-        !prov_set_int(p, info->aead))
+        !prov_set_int(NULL, p, info->aead))
         return 0;
     if ((p = PROV_PARAM(params, found, info_CTS)) != NULL &&
-        !prov_set_int(p, 0))
+        !prov_set_int(NULL, p, 0))
         return 0;
     if ((p = PROV_PARAM(params, found, info_TLS_MULTI)) != NULL &&
-        !prov_set_int(p, 0))
+        !prov_set_int(NULL, p, 0))
         return 0;
     if ((p = PROV_PARAM(params, found, info_HAS_RANDKEY)) != NULL &&
-        !prov_set_int(p, 0))
+        !prov_set_int(NULL, p, 0))
         return 0;
     if ((p = PROV_PARAM(params, found, info_ENCRYPT_THEN_MAC)) != NULL &&
-        !prov_set_int(p, 0))
+        !prov_set_int(NULL, p, 0))
         return 0;
     return 1;
 }

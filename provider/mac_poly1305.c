@@ -74,7 +74,7 @@ static int mac_get_params(OSSL_PARAM params[])
     if (!get_find(NULL, params, &found))
         return 0;
     p = PROV_PARAM(params, found, get_SIZE);
-    return p == NULL || prov_set_size_t(p, BC_POLY1305_TAG);
+    return p == NULL || prov_set_size_t(NULL, p, BC_POLY1305_TAG);
 }
 
 static int mac_set_key(struct mac_ctx *ctx, const uint8_t *key, size_t len)

@@ -7,21 +7,17 @@
  */
 #include <stdarg.h>
 
-#include <openssl/err.h>
-
 #include "prov.h"
 
-int prov_raise_at(const struct prov *prov, enum prov_reason reason,
-                  const char *file, int line, const char *func,
-                  const char *format, ...)
+int prov_raise_at(const struct prov *prov, uint32_t error, const char *file,
+                  int line, const char *func, const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
     prov->new_error(prov->handle);
     prov->set_error_debug(prov->handle, file, line, func);
-    prov->vset_error(prov->handle, (uint32_t)ERR_PACK(ERR_LIB_PROV, 0, reason),
-                     format, args);
+    prov->vset_error(prov->handle, error, format, args);
     va_end(args);
     return 0;
 }

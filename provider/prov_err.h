@@ -6,6 +6,10 @@
 #ifndef PROV_ERR_H
 #define PROV_ERR_H
 
+#include <stdint.h>
+
+#include <openssl/err.h>
+
 /* The reasons we use; numbers and names are those of openssl/proverr.h. */
 #define PROV_REASONS(X)                                                        \
     X(BAD_DECRYPT, 100, "bad decrypt")                                         \
@@ -27,8 +31,10 @@
     X(INVALID_CONFIG_DATA, 211, "invalid config data")                         \
     X(REPEATED_PARAMETER, 252, "repeated parameter")
 
-enum prov_reason {
-#define X(name, number, text) PROV_R_##name = number,
+/* Packed as libcrypto packs them: library and reason. */
+enum prov_error {
+#define X(name, number, text)                                                  \
+    PROV_E_##name = (int)ERR_PACK(ERR_LIB_PROV, 0, number),
     PROV_REASONS(X)
 #undef X
 };
@@ -37,14 +43,13 @@ struct prov;
 
 /* Queues the error and returns 0. format may be NULL, otherwise it gives the
  * error's data. */
-int prov_raise_at(const struct prov *prov, enum prov_reason reason,
-                  const char *file, int line, const char *func,
-                  const char *format, ...)
+int prov_raise_at(const struct prov *prov, uint32_t error, const char *file,
+                  int line, const char *func, const char *format, ...)
     __attribute__((format(printf, 6, 7), cold));
 
 /* For `return prov_raise(prov, NO_KEY_SET);` */
 #define prov_raise(prov, reason)                                               \
-    prov_raise_at((prov), PROV_R_##reason, __FILE__, __LINE__, __func__, NULL)
+    prov_raise_at((prov), PROV_E_##reason, __FILE__, __LINE__, __func__, NULL)
 
 /* The same list for libcrypto's OSSL_FUNC_PROVIDER_GET_REASON_STRINGS. */
 struct ossl_item_st;

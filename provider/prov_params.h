@@ -106,19 +106,31 @@ prov_same(const char *text, const char *known, size_t size)
 #define PROV_UTF8_PTR .data_type = OSSL_PARAM_UTF8_PTR
 
 /*
- * Values. Each returns 1, or 0 without an error: the caller raises, and the
- * rules are those of libcrypto's functions of like names. A set with data ==
- * NULL asks for the size alone. Floating-point values are refused.
+ * Values. Each returns 1 or 0; the rules are those of libcrypto's functions of
+ * like names. Since 3.2 these queue an error of ERR_LIB_CRYPTO that says what
+ * is wrong with the value, and so do ours there, unless prov is NULL; the
+ * caller raises the error that callers look for. A set with data == NULL asks
+ * for the size alone. Floating-point values are refused.
  */
-int prov_get_size_t(const OSSL_PARAM *p, size_t *value);
-int prov_get_uint(const OSSL_PARAM *p, unsigned int *value);
-int prov_set_size_t(OSSL_PARAM *p, size_t value);
-int prov_set_uint(OSSL_PARAM *p, unsigned int value);
-int prov_set_int(OSSL_PARAM *p, unsigned int value); /* 0 .. INT_MAX */
-int prov_set_utf8_ptr(OSSL_PARAM *p, const char *value);
-int prov_set_octets(OSSL_PARAM *p, const void *value, size_t len);
-int prov_set_octet_ptr(OSSL_PARAM *p, const void *value, size_t len);
+int prov_get_size_t(const struct prov *prov, const OSSL_PARAM *p,
+                    size_t *value);
+int prov_get_uint(const struct prov *prov, const OSSL_PARAM *p,
+                  unsigned int *value);
+/* At most max bytes; *len of them. */
+int prov_get_octets(const struct prov *prov, const OSSL_PARAM *p, void *value,
+                    size_t max, size_t *len);
+int prov_set_size_t(const struct prov *prov, OSSL_PARAM *p, size_t value);
+int prov_set_uint(const struct prov *prov, OSSL_PARAM *p, unsigned int value);
+int prov_set_int(const struct prov *prov, OSSL_PARAM *p,
+                 unsigned int value); /* 0 .. INT_MAX */
+int prov_set_utf8_ptr(const struct prov *prov, OSSL_PARAM *p,
+                      const char *value);
+int prov_set_octets(const struct prov *prov, OSSL_PARAM *p, const void *value,
+                    size_t len);
+int prov_set_octet_ptr(const struct prov *prov, OSSL_PARAM *p,
+                       const void *value, size_t len);
 /* Whichever of the two the caller asks for. */
-int prov_set_octets_or_ptr(OSSL_PARAM *p, const void *value, size_t len);
+int prov_set_octets_or_ptr(const struct prov *prov, OSSL_PARAM *p,
+                           const void *value, size_t len);
 
 #endif

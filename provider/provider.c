@@ -69,16 +69,16 @@ static int get_params(void *provctx, OSSL_PARAM params[])
     if (!provider_find(prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, provider_NAME)) != NULL &&
-        !prov_set_utf8_ptr(p, PROV_NAME))
+        !prov_set_utf8_ptr(prov, p, PROV_NAME))
         return 0;
     if ((p = PROV_PARAM(params, found, provider_VERSION)) != NULL &&
-        !prov_set_utf8_ptr(p, BULKCIPHER_VERSION))
+        !prov_set_utf8_ptr(prov, p, BULKCIPHER_VERSION))
         return 0;
     if ((p = PROV_PARAM(params, found, provider_BUILDINFO)) != NULL &&
-        !prov_set_utf8_ptr(p, prov->buildinfo))
+        !prov_set_utf8_ptr(prov, p, prov->buildinfo))
         return 0;
     if ((p = PROV_PARAM(params, found, provider_STATUS)) != NULL &&
-        !prov_set_int(p, 1))
+        !prov_set_int(prov, p, 1))
         return 0;
     return 1;
 }
@@ -175,7 +175,7 @@ static int configure(struct prov *prov, OSSL_FUNC_core_get_params_fn *get)
         cpu &= bc_isa_mask(isa, &known);
         if (!known)
             return prov_raise_at(
-                prov, PROV_R_INVALID_CONFIG_DATA, __FILE__, __LINE__, __func__,
+                prov, PROV_E_INVALID_CONFIG_DATA, __FILE__, __LINE__, __func__,
                 PROV_NAME ": isa = %s is none of: %s", isa, bc_isa_names());
     }
     prov->kernels = bc_select(cpu);
