@@ -238,7 +238,7 @@ struct bc_poly1305 {
     /* What a level makes of r when a message is long enough to use it; its own
      * business but for npowers, which is 0 when nothing is there. */
     uint32_t npowers;
-    _Alignas(64) uint64_t powers[64];
+    _Alignas(64) uint64_t powers[80];
 };
 
 void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops);

@@ -1,70 +1,13 @@
 /*
  * Poly1305 over whole blocks in limbs of 64 bits, one block after the other:
- * the portable level where the compiler multiplies 64 by 64 bits to 128, and
- * what the vector levels do with short messages.
+ * the portable level where the compiler multiplies 64 by 64 bits to 128. The
+ * one-pass ChaCha20-Poly1305 of AVX2 runs it block by block.
  */
 #ifndef BC_POLY1305_64_H
 #define BC_POLY1305_64_H
 
 #include "internal.h"
-
-struct u128 {
-    uint64_t lo, hi;
-};
-
-static inline struct u128 mul64(uint64_t a, uint64_t b)
-{
-    unsigned __int128 x = (unsigned __int128)a * b;
-    struct u128 r = {(uint64_t)x, (uint64_t)(x >> 64)};
-
-    return r;
-}
-
-/*
- * Sums over two and three limbs. On x86-64 by hand: gcc 12 takes 128-bit sums
- * apart and through the stack, which costs 18.4 cycles a block instead of 13
- * on Zen 5.
- */
-#if defined(__x86_64__)
-
-static inline void add128(struct u128 *a, uint64_t lo, uint64_t hi)
-{
-    __asm__("add %2, %0\n\tadc %3, %1"
-            : "+&r"(a->lo), "+r"(a->hi)
-            : "r"(lo), "re"(hi)
-            : "cc");
-}
-
-static inline void add192(uint64_t *h0, uint64_t *h1, uint64_t *h2, uint64_t x0,
-                          uint64_t x1, uint64_t x2)
-{
-    __asm__("add %3, %0\n\tadc %4, %1\n\tadc %5, %2"
-            : "+&r"(*h0), "+&r"(*h1), "+r"(*h2)
-            : "r"(x0), "re"(x1), "re"(x2)
-            : "cc");
-}
-
-#else
-
-static inline void add128(struct u128 *a, uint64_t lo, uint64_t hi)
-{
-    a->lo += lo;
-    a->hi += hi + (a->lo < lo);
-}
-
-static inline void add192(uint64_t *h0, uint64_t *h1, uint64_t *h2, uint64_t x0,
-                          uint64_t x1, uint64_t x2)
-{
-    struct u128 upper = {*h1, *h2};
-
-    *h0 += x0;
-    add128(&upper, x1, x2);
-    add128(&upper, *h0 < x0, 0);
-    *h1 = upper.lo;
-    *h2 = upper.hi;
-}
-
-#endif
+#include "u128.h"
 
 /*
  * r is clamped: r0, r1 < 2^60, and the low two bits of r1 are zero. A product
@@ -80,38 +23,51 @@ static inline void add192(uint64_t *h0, uint64_t *h1, uint64_t *h2, uint64_t x0,
  * Then the part of h2 above 2^130 folds back five times: it is at most 2^61.2,
  * so five times it stays below 2^64, and the carries leave h2 <= 4 again.
  */
-static inline void poly1305_64(struct bc_poly1305 *p, const uint8_t *in,
-                               size_t nblocks, uint32_t hibit)
+struct poly1305_64 {
+    uint64_t h0, h1, h2, r0, r1, s1;
+};
+
+static inline struct poly1305_64 poly1305_64_load(const struct bc_poly1305 *p)
 {
-    uint64_t r0 = p->r[0], r1 = p->r[1], s1 = r1 + (r1 >> 2);
-    uint64_t h0 = p->h[0], h1 = p->h[1], h2 = p->h[2];
-    struct u128 d0, d1, x;
+    struct poly1305_64 x = {p->h[0], p->h[1], p->h[2],
+                            p->r[0], p->r[1], p->r[1] + (p->r[1] >> 2)};
 
     /* Or else gcc 12 loads and stores h0 and h1 as one vector, and a load that
      * spans two earlier stores waits for both to reach the cache. */
-    __asm__("" : "+r"(h0), "+r"(h1));
-    for (; nblocks; nblocks--, in += 16) {
-        add192(&h0, &h1, &h2, load_le64(in), load_le64(in + 8), hibit);
-        d0 = mul64(h0, r0);
-        x = mul64(h1, s1);
-        add128(&d0, x.lo, x.hi);
-        d1 = mul64(h0, r1);
-        x = mul64(h1, r0);
-        add128(&d1, x.lo, x.hi);
-        add128(&d1, h2 * s1, 0);
-        add128(&d1, d0.hi, 0);
-        h2 = h2 * r0 + d1.hi;
+    __asm__("" : "+r"(x.h0), "+r"(x.h1));
+    return x;
+}
 
-        h0 = d0.lo;
-        h1 = d1.lo;
-        x.lo = (h2 >> 2) + (h2 & ~UINT64_C(3));
-        h2 &= 3;
-        add192(&h0, &h1, &h2, x.lo, 0, 0);
-    }
-    __asm__("" : "+r"(h0), "+r"(h1));
-    p->h[0] = h0;
-    p->h[1] = h1;
-    p->h[2] = h2;
+static inline void poly1305_64_store(struct bc_poly1305 *p,
+                                     struct poly1305_64 x)
+{
+    __asm__("" : "+r"(x.h0), "+r"(x.h1));
+    p->h[0] = x.h0;
+    p->h[1] = x.h1;
+    p->h[2] = x.h2;
+}
+
+static inline void poly1305_64_block(struct poly1305_64 *p, const uint8_t *in,
+                                     uint32_t hibit)
+{
+    struct u128 d0, d1, x;
+
+    add192(&p->h0, &p->h1, &p->h2, load_le64(in), load_le64(in + 8), hibit);
+    d0 = mul64(p->h0, p->r0);
+    x = mul64(p->h1, p->s1);
+    add128(&d0, x.lo, x.hi);
+    d1 = mul64(p->h0, p->r1);
+    x = mul64(p->h1, p->r0);
+    add128(&d1, x.lo, x.hi);
+    add128(&d1, p->h2 * p->s1, 0);
+    add128(&d1, d0.hi, 0);
+    p->h2 = p->h2 * p->r0 + d1.hi;
+
+    p->h0 = d0.lo;
+    p->h1 = d1.lo;
+    x.lo = (p->h2 >> 2) + (p->h2 & ~UINT64_C(3));
+    p->h2 &= 3;
+    add192(&p->h0, &p->h1, &p->h2, x.lo, 0, 0);
 }
 
 #endif

@@ -15,7 +15,11 @@
 static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
                    uint32_t hibit)
 {
-    poly1305_64(p, in, nblocks, hibit);
+    struct poly1305_64 x = poly1305_64_load(p);
+
+    for (; nblocks; nblocks--, in += 16)
+        poly1305_64_block(&x, in, hibit);
+    poly1305_64_store(p, x);
 }
 
 #else

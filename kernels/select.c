@@ -39,6 +39,8 @@ const struct bc_chapoly_ops *const bc_chapoly_list[] = {
 const struct bc_poly1305_ops *const bc_poly1305_list[] = {
 #if defined(BC_X86_64)
     &bc_poly1305_ops_ifma,
+    &bc_poly1305_ops_avx512,
+    &bc_poly1305_ops_avx2,
 #endif
     &bc_poly1305_ops_c,
     NULL,

@@ -11,7 +11,7 @@
 const struct bc_chapoly_ops bc_chapoly_ops_avx2 = {
     .name = "avx2",
     .needs = BC_CPU_AVX2 | BC_CPU_BMI2,
-    .poly1305 = &bc_poly1305_ops_c,
+    .poly1305 = &bc_poly1305_ops_avx2,
     .few = 2,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,

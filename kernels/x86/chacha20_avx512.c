@@ -16,7 +16,7 @@
 const struct bc_chapoly_ops bc_chapoly_ops_avx512 = {
     .name = "avx512",
     .needs = BC_CPU_AVX512F | BC_CPU_WIDE512,
-    .poly1305 = &bc_poly1305_ops_c,
+    .poly1305 = &bc_poly1305_ops_avx512,
     .few = 4,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,

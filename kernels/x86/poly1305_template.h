@@ -1,0 +1,123 @@
+/*
+ * Poly1305 with the blocks in the lanes of a vector, written once for the
+ * kinds of limbs in limbs26.h and limbs44.h.
+ *
+ * The sum over n blocks m is m[0] r^n + m[1] r^(n-1) + .. + m[n-1] r. L lanes
+ * hold L interleaved sums, each of which steps by r^L: h = h r^L + m. At the
+ * end lane j still lacks r^(L-j), and one more multiplication gives it that.
+ * Four steps in one,
+ *
+ *     h = h r^4L + m r^3L + m' r^2L + m'' r^L + m''',
+ *
+ * take one carry instead of four, and their products need not wait for each
+ * other.
+ *
+ * The including file defines what a call must have in blocks to be better off
+ * here than in the portable level, which also does what is left over:
+ *   FROM_NEW    when the powers have still to be made
+ *   FROM_READY  when they are there
+ *   FROM_STEPS  for the powers of the four steps to pay
+ */
+
+/* p->powers */
+struct powers {
+    uint64_t lane[LIMBS][LANES];     /* limbs of r^L .. r, a lane each */
+    uint64_t step[4][2 * LIMBS - 1]; /* r^L, r^2L, r^3L, r^4L: mul_add() */
+};
+_Static_assert(sizeof(struct powers) <=
+                   sizeof(((struct bc_poly1305 *)0)->powers),
+               "powers do not fit");
+
+static void make_powers(struct bc_poly1305 *p, uint32_t n)
+{
+    struct powers *w = (struct powers *)(void *)p->powers;
+    struct limbs lane, every, upper, r2, r3, r4;
+    int i;
+
+    if (p->npowers == 0) {
+        /* With i = 1, 2, 4 ..: every lane of `every` holds r^i, and those of
+         * `lane` hold r .. r^i in turn. */
+        every = every_lane(p->r);
+        lane = every;
+        for (i = 1; i < LANES; i *= 2) {
+            upper = multiply(&lane, &every);
+            lane = pick(&lane, &upper, i);
+            every = multiply(&every, &every);
+        }
+        store_lanes(w->lane, &lane);
+        store_step(w->step[0], &every);
+        p->npowers = LANES;
+    } else {
+        every = load_step(w->step[0]);
+    }
+    if (n > p->npowers) {
+        r2 = multiply(&every, &every);
+        r3 = multiply(&r2, &every);
+        r4 = multiply(&r2, &r2);
+        store_step(w->step[1], &r2);
+        store_step(w->step[2], &r3);
+        store_step(w->step[3], &r4);
+        p->npowers = 4 * LANES;
+    }
+}
+
+/* nblocks: L, 2 L, 3 L .. */
+static void wide(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks)
+{
+    const struct powers *w = (const struct powers *)(const void *)p->powers;
+    struct limbs h, m;
+    struct sum s;
+    uint32_t n = nblocks >= FROM_STEPS ? 4 * LANES : LANES;
+
+    if (p->npowers < n)
+        make_powers(p, n);
+
+    h = load_blocks(in);
+    add_to_lane0(&h, p->h); /* the sum so far joins the first block */
+    in += 16 * LANES;
+    nblocks -= LANES;
+
+    if (p->npowers == 4 * LANES) {
+        for (; nblocks >= 4 * LANES; nblocks -= 4 * LANES) {
+            /* Pretends that the powers may have moved, or else compilers load
+             * them all before the loop, far more than there are registers. */
+            __asm__("" : "+r"(w));
+            m = load_blocks(in + 3 * 16 * LANES);
+            s = sum_of(&m);
+            m = load_blocks(in + 2 * 16 * LANES);
+            mul_add_step(&s, &m, w->step[0]);
+            m = load_blocks(in + 16 * LANES);
+            mul_add_step(&s, &m, w->step[1]);
+            m = load_blocks(in);
+            mul_add_step(&s, &m, w->step[2]);
+            mul_add_step(&s, &h, w->step[3]);
+            h = carry(&s);
+            in += 4 * 16 * LANES;
+        }
+    }
+    for (; nblocks; nblocks -= LANES) {
+        m = load_blocks(in);
+        s = sum_of(&m);
+        mul_add_step(&s, &h, w->step[0]);
+        h = carry(&s);
+        in += 16 * LANES;
+    }
+    m = load_lanes(w->lane);
+    s = products(&h, &m);
+    add_lanes(p->h, &s);
+}
+
+static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
+                   uint32_t hibit)
+{
+    size_t n;
+
+    if (nblocks >= (p->npowers ? FROM_READY : FROM_NEW)) {
+        n = nblocks & ~(size_t)(LANES - 1);
+        wide(p, in, n);
+        in += 16 * n;
+        nblocks -= n;
+    }
+    if (nblocks)
+        bc_poly1305_ops_c.blocks(p, in, nblocks, hibit);
+}
