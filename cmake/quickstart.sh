@@ -130,13 +130,13 @@ speed() {
     conf=$1
     bytes=$2
     shift 2
-    OPENSSL_CONF=$conf openssl speed -elapsed -mr -seconds 1 -bytes "$bytes" \
+    OPENSSL_CONF=$conf openssl speed -mr -seconds 1 -bytes "$bytes" \
         -evp "$@" 2>$build/speed.log |
         awk -F: '$1 == "+F" { printf "%.2f", $4 / 1e9; found = 1 }
             END { exit !found }' || { cat $build/speed.log >&2 && false; }
 }
 echo "GB/s, one second each. The first figure, for example, comes from"
-echo "\$ OPENSSL_CONF=$none openssl speed -elapsed -seconds 1 -bytes 1024" \
+echo "\$ OPENSSL_CONF=$none openssl speed -seconds 1 -bytes 1024" \
     "-evp AES-128-CBC"
 echo
 printf '%-28s %6s  %10s  %10s  %5s\n' job bytes default bulkcipher ratio
