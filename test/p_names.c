@@ -6,7 +6,7 @@
  */
 #include "evp.h"
 
-#include <openssl/objects.h>
+#include <openssl/core_dispatch.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +88,31 @@ static void check_names(int alg)
         check_served(ours.libctx, algorithms[alg].name, "?fips=yes",
                      "bulkcipher");
     }
+}
+
+/* libcrypto knows most aliases by itself, so only the module's own tables show
+ * whether the names are there: string by string as in default's. */
+static void check_tables(int operation, int count)
+{
+    int no_cache, n = 0;
+    const OSSL_ALGORITHM *got, *want, *w;
+
+    got = OSSL_PROVIDER_query_operation(ours.provider, operation, &no_cache);
+    CHECK_INT(no_cache, 0);
+    want = OSSL_PROVIDER_query_operation(theirs.provider, operation, &no_cache);
+    if (!CHECK(got && want))
+        return;
+    for (; got->algorithm_names; got++, n++) {
+        check_case("names \"%s\"", got->algorithm_names);
+        for (w = want; w->algorithm_names; w++)
+            if (strcmp(w->algorithm_names, got->algorithm_names) == 0)
+                break;
+        CHECK(w->algorithm_names);
+        if (strict)
+            CHECK(strcmp(got->property_definition, "provider=bulkcipher") == 0);
+    }
+    if (strict)
+        CHECK_INT(n, count);
 }
 
 /* What else the module offers: nothing. */
@@ -320,13 +345,23 @@ static int digest(OSSL_LIB_CTX *libctx, uint8_t sum[32])
 
 static void check_isa(void)
 {
-    static const char *const levels[] = {"c",       "ssse3",  "aesni", "avx2",
-                                         "vaes256", "avx512", "ifma"};
+    /* Each with some of what it must not let through. */
+    static const struct {
+        const char *name, *above[4];
+    } levels[] = {
+        {"c", {"aesni", "ssse3", "avx", "vaes"}},
+        {"ssse3", {"aesni", "avx", "vaes", "ifma"}},
+        {"aesni", {"avx", "vaes", "ifma"}},
+        {"avx2", {"avx512", "vaes", "ifma"}},
+        {"vaes256", {"avx512", "vaes512", "ifma"}},
+        {"avx512", {"ifma"}},
+        {"ifma", {NULL}},
+    };
     static const char *const malformed[] = {"sse9", "AVX2,", "avx2 vaes256",
                                             "-", "c\\n"};
     uint8_t want[32], got[32];
     char text[600];
-    size_t i;
+    size_t i, j;
 
     CHECK(digest(theirs.libctx, want));
     for (i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
@@ -337,9 +372,10 @@ static void check_isa(void)
             OSSL_PARAM_construct_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, &build, 0),
             OSSL_PARAM_construct_end()};
 
-        check_case("isa = %s", levels[i]);
+        check_case("isa = %s", levels[i].name);
         snprintf(text, sizeof(text),
-                 HEAD FIRST OURS "isa = %s\n" THEIRS "[algs]\n", levels[i]);
+                 HEAD FIRST OURS "isa = %s\n" THEIRS "[algs]\n",
+                 levels[i].name);
         libctx = configured(text);
         ERR_clear_error();
         if (!CHECK(libctx))
@@ -348,7 +384,9 @@ static void check_isa(void)
         p = OSSL_PROVIDER_load(libctx, "bulkcipher");
         if (CHECK(p)) {
             CHECK(OSSL_PROVIDER_get_params(p, params) && build);
-            printf("isa = %-8s %s\n", levels[i], build ? build : "?");
+            printf("isa = %-8s %s\n", levels[i].name, build ? build : "?");
+            for (j = 0; build && j < 4 && levels[i].above[j]; j++)
+                CHECK(!strstr(build, levels[i].above[j]));
             OSSL_PROVIDER_unload(p);
         }
         CHECK(digest(libctx, got));
@@ -410,6 +448,8 @@ int main(void)
     evp_open();
     for (alg = 0; alg < CIPHERS; alg++)
         check_names(alg);
+    check_tables(OSSL_OP_CIPHER, CIPHERS);
+    check_tables(OSSL_OP_MAC, 1);
     if (strict) {
         check_nothing_else();
         check_precedence();

@@ -186,6 +186,27 @@ static void check_direction(int alg)
     EVP_CIPHER_CTX_free(ctx);
 }
 
+/* An AEAD given a new key in mid-message: what was begun is gone, and the
+ * message starts anew under the nonce that is there. (Default's GCM goes on
+ * with a counter of zero.) */
+static void check_key_midway(int alg)
+{
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    struct expected e = {.alg = alg, .iv_len = algorithms[alg].iv_len};
+    int round;
+
+    for (round = 0; round < 40; round++) {
+        check_case("%s, new key in mid-message, round %d", algorithms[alg].name,
+                   round);
+        init_in_order(ctx, &e, WITH_CIPHER, round % 2);
+        abandon(ctx, alg);
+        rnd_bytes(e.key, sizeof(e.key));
+        CHECK(EVP_CipherInit_ex(ctx, NULL, NULL, e.key, NULL, -1));
+        check_message(ctx, &e);
+    }
+    EVP_CIPHER_CTX_free(ctx);
+}
+
 /* CVE-2023-5363 and its kin: the IV length by ctrl, by set_params and by the
  * parameters of init, before and after key and IV. */
 enum { ORDERS_OF_LENGTH = 8 };
@@ -299,6 +320,8 @@ int main(void)
         check_orders(alg);
         if (strict)
             check_direction(alg);
+        if (strict && algorithms[alg].mode != CBC)
+            check_key_midway(alg);
         if (algorithms[alg].mode == GCM)
             check_iv_lengths(alg);
     }

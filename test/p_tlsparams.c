@@ -171,6 +171,43 @@ static void check_damage(int alg, size_t len)
     }
 }
 
+/* A little data under the current IV, so that it shows. */
+static void show_bytes(int len)
+{
+    uint8_t x[100], y[100];
+    int n = 0, m = 0, ret;
+
+    ret = EVP_CipherUpdate(b, y, &m, key, len);
+    CHECK_INT(EVP_CipherUpdate(a, x, &n, key, len), ret);
+    CHECK_INT(n, m);
+    CHECK_MEM(x, y, (size_t)n);
+    ERR_clear_error();
+}
+
+/* The record done, a message without a new IV is refused, and with one the
+ * context is an ordinary one again. */
+static void check_message_after(int alg, int enc)
+{
+    static uint8_t sealed[MOST];
+    struct errors errors;
+    int ret, outl;
+
+    check_case("%s %s, message after a record", algorithms[alg].name,
+               enc ? "enc" : "dec");
+    rnd_bytes(sealed, sizeof(sealed));
+    start(alg, enc);
+    record(sealed, 40 + overhead(alg), announced(alg, enc, 40), 0);
+    if (algorithms[alg].mode == GCM) {
+        ret = EVP_CipherUpdate(b, sealed, &outl, sealed, 5);
+        errors = errors_take();
+        CHECK_INT(EVP_CipherUpdate(a, sealed, &outl, sealed, 5), ret);
+        CHECK_ERRORS(errors_take(), errors);
+    }
+    CHECK(EVP_CipherInit_ex(a, NULL, NULL, NULL, iv, -1));
+    CHECK(EVP_CipherInit_ex(b, NULL, NULL, NULL, iv, -1));
+    show_bytes(32);
+}
+
 /* Lengths that do not fit: announced unlike given, records too short, not in
  * place, AAD of another size. */
 static void check_lengths(int alg)
@@ -220,17 +257,7 @@ static void check_lengths(int alg)
             CHECK_INT(ret, 0);
             CHECK_ERRORS(errors_take(), errors);
         }
-        /* The record done, the context is an ordinary one again. */
-        check_case("%s %s, message after a record", algorithms[alg].name,
-                   enc ? "enc" : "dec");
-        start(alg, enc);
-        record(sealed, whole, announced(alg, enc, 40), 0);
-        if (algorithms[alg].mode == GCM) {
-            ret = EVP_CipherUpdate(b, sealed, &outl, sealed, 5);
-            errors = errors_take();
-            CHECK_INT(EVP_CipherUpdate(a, sealed, &outl, sealed, 5), ret);
-            CHECK_ERRORS(errors_take(), errors);
-        }
+        check_message_after(alg, enc);
     }
 }
 
@@ -260,19 +287,6 @@ static void check_aad(int alg)
 /* ---- The IV generator of GCM (TLS, SSH) -----------------------------------
  */
 
-/* Encrypts a little under the current IV, so that it shows. */
-static void show_iv(void)
-{
-    uint8_t x[40], y[40];
-    int n = 0, m = 0, ret;
-
-    ret = EVP_CipherUpdate(b, y, &m, key, 20);
-    CHECK_INT(EVP_CipherUpdate(a, x, &n, key, 20), ret);
-    CHECK_INT(n, m);
-    CHECK_MEM(x, y, (size_t)n);
-    ERR_clear_error();
-}
-
 static void check_iv_gen(int alg, size_t iv_len)
 {
     static const int parts[] = {12, 8, 1, 0, 4, 13, 16, -1};
@@ -301,13 +315,13 @@ static void check_iv_gen(int alg, size_t iv_len)
             CHECK_INT(ctrl(EVP_CTRL_GCM_SET_IV_FIXED, -1, bytes, 64), 1);
             for (round = 0; round < 10; round++) {
                 ctrl(EVP_CTRL_GCM_IV_GEN, part, NULL, 0);
-                show_iv();
+                show_bytes(20);
             }
             /* What comes from the peer. */
             rnd_bytes(bytes, sizeof(bytes));
             if (part >= 0 && part <= (int)iv_len) {
                 ctrl(EVP_CTRL_GCM_SET_IV_INV, part, bytes, sizeof(bytes));
-                show_iv();
+                show_bytes(20);
             }
         }
 }

@@ -1,29 +1,15 @@
-/* The interpreter and the model behind script.h. */
-#include "script.h"
+/* The interpreter behind script.h; the model is in script_model.c. */
+#include "script_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SENTINEL 0xee
-#define LOGGED 8192 /* AAD and plaintext kept to make right tags */
-
-enum iv_state { NO_IV, NEW_IV, IN_USE, USED_UP };
 
 struct session {
     int alg;
-    enum mode mode;
     EVP_CIPHER_CTX *a, *b; /* the module's, default's */
-
-    /* The model. */
-    int enc, key, iv, iv_len;
-    enum iv_state iv_state;
-    int tag_set, tag_ever; /* for this message, for this context */
-    int stale;
-    int clean;  /* the logs below hold the whole message */
-    int spoilt; /* default keeps the tag it has just refused */
-    size_t aad_len, text_len;
-    uint8_t aad[LOGGED], plain[LOGGED];
-
+    struct model model;
     uint8_t keys[4][32], ivs[4][128];
     uint8_t in[SCRIPT_MAX + 64];
     unsigned int calls; /* varies the input */
@@ -34,10 +20,9 @@ struct session *session_new(int alg)
     struct session *s = calloc(1, sizeof(*s));
 
     s->alg = alg;
-    s->mode = algorithms[alg].mode;
+    model_begin(&s->model, alg);
     s->a = EVP_CIPHER_CTX_new();
     s->b = EVP_CIPHER_CTX_new();
-    s->key = s->iv = -1;
     rnd_bytes(s->keys, sizeof(s->keys));
     rnd_bytes(s->ivs, sizeof(s->ivs));
     rnd_bytes(s->in, sizeof(s->in));
@@ -53,195 +38,7 @@ void session_free(struct session *s)
 
 int session_stale(const struct session *s)
 {
-    return s->stale;
-}
-
-/* ---- The model ------------------------------------------------------------
- */
-
-static void restart(struct session *s)
-{
-    s->aad_len = s->text_len = 0;
-    s->tag_set = 0;
-    s->clean = 1;
-    s->stale = 0;
-}
-
-static void forget(struct session *s, int enc)
-{
-    s->key = s->iv = -1;
-    s->enc = enc;
-    s->iv_len = (int)algorithms[s->alg].iv_len;
-    s->iv_state = NO_IV;
-    s->tag_ever = 0;
-    restart(s);
-}
-
-/* What an accepted step does to the model. */
-static void follow(struct session *s, struct step step, const uint8_t *in,
-                   const struct step_result *r)
-{
-    switch (step.what) {
-    case 'e':
-    case 'd':
-        forget(s, step.what == 'e');
-        break;
-    case 'E':
-    case 'D':
-        if (s->enc != (step.what == 'E') && s->mode != CBC) {
-            s->clean = 0;
-            s->stale |= s->iv_state == IN_USE;
-        }
-        s->enc = step.what == 'E';
-        break;
-    case 'x':
-    case 'X':
-        forget(s, step.what == 'x');
-        s->key = s->iv = step.n;
-        s->iv_state = NEW_IV;
-        break;
-    case 'b':
-    case 'k':
-        s->key = step.n;
-        if (step.what == 'k') {
-            if (s->mode == CHAPOLY && s->iv_state == IN_USE) {
-                restart(s);
-                s->iv_state = NEW_IV;
-            } else if (s->iv_state == IN_USE) {
-                s->clean = 0;
-                s->stale |= s->mode == GCM;
-            }
-            break;
-        }
-        /* fall through */
-    case 'i':
-        s->iv = step.n;
-        s->iv_state = NEW_IV;
-        restart(s);
-        break;
-    case 'v':
-        if (s->mode == GCM && step.n != s->iv_len && s->iv_state != NO_IV)
-            s->iv_state = USED_UP;
-        if (s->mode == GCM)
-            s->iv_len = step.n;
-        break;
-    case 'a':
-    case 'h':
-        if (step.n && s->iv_state == NEW_IV)
-            s->iv_state = IN_USE;
-        if (s->aad_len + (size_t)step.n > LOGGED)
-            s->clean = 0;
-        if (s->clean) {
-            memcpy(s->aad + s->aad_len, in, (size_t)step.n);
-            s->aad_len += (size_t)step.n;
-        }
-        break;
-    case 'u':
-    case 'c':
-        if (step.n && s->iv_state == NEW_IV)
-            s->iv_state = IN_USE;
-        if (s->text_len + (size_t)step.n > LOGGED)
-            s->clean = 0;
-        if (s->clean)
-            memcpy(s->plain + s->text_len, s->enc ? in : r->out,
-                   (size_t)step.n);
-        s->text_len += (size_t)step.n;
-        break;
-    case 'f':
-    case 'F':
-    case 'z':
-        if (s->mode != CBC)
-            s->iv_state = USED_UP;
-        s->spoilt = 0;
-        break;
-    case 't':
-    case 'w':
-        s->tag_set = s->tag_ever = 1;
-        break;
-    case 'T': /* ChaCha20-Poly1305 records the length; the bytes are stale */
-        s->tag_ever = 1;
-        break;
-    default:
-        break;
-    }
-}
-
-static int is_final(char what)
-{
-    return what == 'f' || what == 'F' || what == 'z';
-}
-
-static int is_data(char what)
-{
-    return what != '\0' && strchr("auhc", what) != NULL;
-}
-
-/* Calls that default crashes on, or answers with random bytes. */
-static int unspeakable(const struct session *s, struct step step)
-{
-    if (s->mode == CBC && (step.what == 'a' || step.what == 'h'))
-        return 1;
-    if (s->mode == CBC && step.what == 'F')
-        return 1;
-    /* Less than that may come out right: nothing is written yet. */
-    if (step.what == 'o' && step.n < (s->mode == CBC ? 33 : 2))
-        return 1;
-    if (s->mode == GCM && s->enc && s->iv_state == NO_IV)
-        return is_data(step.what) || is_final(step.what) || step.what == 'o';
-    if (s->mode == GCM && !s->enc && s->spoilt && !s->tag_set)
-        return is_final(step.what);
-    /* A second final: default makes another tag under the same nonce. */
-    if (s->mode == CHAPOLY && s->iv_state == USED_UP)
-        return is_final(step.what);
-    /* A tag of an earlier message: not asked for here. */
-    if (s->mode == CHAPOLY && !s->enc && is_final(step.what))
-        return !s->tag_set && s->tag_ever;
-    if (s->mode == CHAPOLY && step.what == 'T')
-        return !s->enc;
-    return 0;
-}
-
-enum verdict { SAME, REFUSED, NO_EFFECT };
-
-/* Where the module differs from default on purpose. *error is the error it
- * has to queue, NULL when any will do. */
-static enum verdict stricter(const struct session *s, struct step step,
-                             const char **error)
-{
-    *error = NULL;
-    if (step.what == 'o' && step.n > 1)
-        return REFUSED;
-    if ((step.what == 'c' || step.what == 'h') && step.n == 0 &&
-        s->mode != CBC && s->key >= 0 &&
-        (s->iv_state == NEW_IV || s->iv_state == IN_USE))
-        return NO_EFFECT;
-    if (s->mode == CBC && step.what == 'c' && (step.n % 16 || s->key < 0))
-        return REFUSED;
-    if (s->mode != CHAPOLY)
-        return SAME;
-    if ((is_data(step.what) && step.n > 0) || is_final(step.what)) {
-        if (s->key < 0) {
-            *error = "P114";
-            return REFUSED;
-        }
-        if (s->iv_state == NO_IV)
-            return REFUSED;
-    }
-    if (step.n == 0 && (step.what == 'c' || step.what == 'h'))
-        return SAME;
-    if (is_data(step.what) && s->iv_state == USED_UP) {
-        *error = "";
-        return REFUSED;
-    }
-    if ((step.what == 'a' || step.what == 'h') && step.n && s->text_len) {
-        *error = "";
-        return REFUSED;
-    }
-    if (is_final(step.what) && !s->enc && !s->tag_ever) {
-        *error = "P119";
-        return REFUSED;
-    }
-    return SAME;
+    return s->model.stale;
 }
 
 /* ---- One step on one side --------------------------------------------------
@@ -253,13 +50,13 @@ static void right_tag(const struct session *s, uint8_t tag[16])
     static uint8_t scratch[LOGGED];
     struct message m = {.alg = s->alg,
                         .enc = 1,
-                        .key = s->keys[s->key],
-                        .iv = s->ivs[s->iv],
-                        .iv_len = (size_t)s->iv_len,
-                        .aad = s->aad,
-                        .aad_len = s->aad_len,
-                        .in = s->plain,
-                        .len = s->text_len,
+                        .key = s->keys[s->model.key],
+                        .iv = s->ivs[s->model.iv],
+                        .iv_len = (size_t)s->model.iv_len,
+                        .aad = s->model.aad,
+                        .aad_len = s->model.aad_len,
+                        .in = s->model.plain,
+                        .len = s->model.text_len,
                         .tag = tag,
                         .tag_len = 16};
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
@@ -326,7 +123,9 @@ static void run(struct session *s, int module, struct step step,
     case 'E':
     case 'D':
         /* Default needs the key again when the direction of CBC changes. */
-        key = module || s->mode != CBC || s->key < 0 ? NULL : s->keys[s->key];
+        key = module || s->model.mode != CBC || s->model.key < 0
+                  ? NULL
+                  : s->keys[s->model.key];
         r->ret =
             EVP_CipherInit_ex(ctx, NULL, NULL, key, NULL, step.what == 'E');
         break;
@@ -370,7 +169,7 @@ static void run(struct session *s, int module, struct step step,
         break;
     case 'z':
         /* CVE-2026-75803: default's does not verify; its final does. */
-        if (!module && s->mode == CHAPOLY)
+        if (!module && s->model.mode == CHAPOLY)
             r->ret = EVP_CipherFinal_ex(ctx, r->out, &r->outl) - 1;
         else
             r->ret = EVP_Cipher(ctx, NULL, NULL, 0);
@@ -405,8 +204,9 @@ static void run(struct session *s, int module, struct step step,
         r->ret = EVP_CIPHER_CTX_set_num(ctx, n);
         break;
     case 'q':
-        r->ret =
-            look(ctx, r->out, s->mode == GCM && s->enc && s->iv_state == NO_IV);
+        r->ret = look(ctx, r->out,
+                      s->model.mode == GCM && s->model.enc &&
+                          s->model.iv_state == NO_IV);
         break;
     case 'y':
         *slot = move_to_copy(ctx, &r->ret);
@@ -452,7 +252,8 @@ static int check_agreement(const struct session *s, struct step step,
         len = 450;
     else if (step.what == 'g')
         /* Before final ChaCha20-Poly1305 gives whatever is there. */
-        len = s->iv_state == USED_UP && !s->spoilt ? (size_t)step.n : 0;
+        len = s->model.iv_state == USED_UP && !s->model.spoilt ? (size_t)step.n
+                                                               : 0;
     return CHECK_INT(got->outl, want->outl) &&
            CHECK_MEM(got->out, want->out, len);
 }
@@ -463,16 +264,16 @@ int session_step(struct session *s, struct step step, struct step_result *r)
     const uint8_t *in = s->in + s->calls++ % 61;
     uint8_t tag[32] = {0};
     const char *error;
-    enum verdict verdict = stricter(s, step, &error);
+    enum verdict verdict = model_verdict(&s->model, step, &error);
     int good;
 
     memset(r, 0, sizeof(*r));
-    if (unspeakable(s, step) || (!strict && verdict != SAME)) {
+    if (model_unspeakable(&s->model, step) || (!strict && verdict != SAME)) {
         r->skipped = 1;
         return 1;
     }
-    if (step.what == 't' && !s->enc && s->clean && s->key >= 0 && s->iv >= 0 &&
-        s->mode != CBC)
+    if (step.what == 't' && !s->model.enc && s->model.clean &&
+        s->model.key >= 0 && s->model.iv >= 0 && s->model.mode != CBC)
         right_tag(s, tag);
     if (step.what == 'w')
         memcpy(tag, s->in, 16);
@@ -481,18 +282,15 @@ int session_step(struct session *s, struct step step, struct step_result *r)
         r->alone = 1;
         good = verdict == REFUSED ? check_refusal(step, r, error)
                                   : CHECK_INT(r->ret, 0);
-        s->stale |= is_final(step.what);
+        s->model.stale |= step_is_final(step.what);
         return good;
     }
     run(s, 0, step, in, tag, &other);
     good = check_agreement(s, step, r, &other);
     if (accepted(step, &other))
-        follow(s, step, in, &other);
-    else if (is_final(step.what) &&
-             (s->mode != CBC || strcmp(other.errors.text, "P100") == 0))
-        s->stale = 1;
-    else if (step.what == 't' || step.what == 'w')
-        s->spoilt = 1;
+        model_follow(&s->model, step, in, other.out);
+    else
+        model_refused(&s->model, step, other.errors.text);
     return good;
 }
 
