@@ -108,7 +108,7 @@ static int cbc_get_ctx_params(void *vctx, OSSL_PARAM params[])
     struct prov_found found;
     OSSL_PARAM *p;
 
-    if (!get_find(ctx->prov, params, &found))
+    if (ctx == NULL || !get_find(ctx->prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
         !prov_set_size_t(ctx->prov, p, BLOCK))
@@ -149,35 +149,36 @@ static int core_checks_num(uint32_t version)
 static int cbc_set_ctx_params(void *vctx, const OSSL_PARAM params[])
 {
     struct cbc_ctx *ctx = vctx;
-    const struct prov *prov = ctx->prov;
+    const struct prov *prov;
     struct prov_found found;
     const OSSL_PARAM *p;
     unsigned int value;
     size_t size;
 
-    if (!set_find(prov, params, &found))
+    if (ctx == NULL || !set_find(ctx->prov, params, &found))
         return 0;
+    prov = ctx->prov;
     if ((p = PROV_PARAM(params, found, set_PADDING)) != NULL) {
-        if (!prov_get_uint(ctx->prov, p, &value))
+        if (!prov_get_uint(prov, p, &value))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->padding = value != 0;
     }
     /* Read for its errors alone: bits mean nothing to a block cipher. */
     if ((p = PROV_PARAM(params, found, set_USE_BITS)) != NULL &&
-        !prov_get_uint(ctx->prov, p, &value))
+        !prov_get_uint(prov, p, &value))
         return prov_raise(prov, FAILED_TO_GET_PARAMETER);
     if ((p = PROV_PARAM(params, found, set_TLS_VERSION)) != NULL) {
-        if (!prov_get_uint(ctx->prov, p, &value))
+        if (!prov_get_uint(prov, p, &value))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->tls.version = value;
     }
     if ((p = PROV_PARAM(params, found, set_TLS_MAC_SIZE)) != NULL) {
-        if (!prov_get_size_t(ctx->prov, p, &size))
+        if (!prov_get_size_t(prov, p, &size))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->tls.mac_size = size;
     }
     if ((p = PROV_PARAM(params, found, set_NUM)) != NULL) {
-        if (!prov_get_uint(ctx->prov, p, &value) ||
+        if (!prov_get_uint(prov, p, &value) ||
             (value >= BLOCK && core_checks_num(prov->core_version)))
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->num = value;

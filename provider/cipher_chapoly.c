@@ -122,7 +122,7 @@ static int chapoly_get_ctx_params(void *vctx, OSSL_PARAM params[])
     struct prov_found found;
     OSSL_PARAM *p;
 
-    if (!get_find(ctx->prov, params, &found))
+    if (ctx == NULL || !get_find(ctx->prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
         !prov_set_size_t(ctx->prov, p, NONCE))
@@ -190,7 +190,7 @@ static int chapoly_set_ctx_params(void *vctx, const OSSL_PARAM params[])
     const OSSL_PARAM *p;
     size_t len;
 
-    if (!set_find(ctx->prov, params, &found))
+    if (ctx == NULL || !set_find(ctx->prov, params, &found))
         return 0;
     if ((p = PROV_PARAM(params, found, set_KEYLEN)) != NULL) {
         if (!prov_get_size_t(ctx->prov, p, &len))

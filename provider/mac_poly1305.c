@@ -93,7 +93,7 @@ static int mac_set_ctx_params(void *vctx, const OSSL_PARAM params[])
     struct prov_found found;
     const OSSL_PARAM *p;
 
-    if (!set_find(ctx->prov, params, &found))
+    if (ctx == NULL || !set_find(ctx->prov, params, &found))
         return 0;
     p = PROV_PARAM(params, found, set_KEY);
     if (p == NULL)

@@ -18,8 +18,7 @@
 
 #define PROV_NAME "bulkcipher"
 
-/* Most functions of a dispatch table get less than the truth about a branch
- * from the compiler; the checks that fail only on misuse are marked. */
+/* Marks the checks that only misuse fails. */
 #define PROV_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* The core's version as one number that compares in the right order. */
@@ -75,8 +74,8 @@ void prov_free(const struct prov *prov, void *p);
  * Who gives one back has wiped it: every byte of it is zero again. All contexts
  * of a class have the same size.
  */
-void *prov_ctx_take(struct prov *prov, enum prov_class class, size_t len);
-void prov_ctx_give(struct prov *prov, enum prov_class class, void *ctx);
+void *prov_ctx_take(struct prov *prov, enum prov_class kind, size_t len);
+void prov_ctx_give(struct prov *prov, enum prov_class kind, void *ctx);
 /* Frees what the pool holds; called when nobody else uses it any more. */
 void prov_pool_drain(struct prov *prov);
 

@@ -53,14 +53,14 @@ static size_t first_slot(void)
     return (page ^ page >> 3 ^ page >> 7) % PROV_POOL_SLOTS;
 }
 
-void *prov_ctx_take(struct prov *prov, enum prov_class class, size_t len)
+void *prov_ctx_take(struct prov *prov, enum prov_class kind, size_t len)
 {
     size_t i, first = first_slot();
     struct prov_slot *slot;
     void *ctx;
 
     for (i = 0; i < PROV_POOL_SLOTS; i++) {
-        slot = &prov->pool[class][(first + i) % PROV_POOL_SLOTS];
+        slot = &prov->pool[kind][(first + i) % PROV_POOL_SLOTS];
         if (atomic_load_explicit(&slot->ctx, memory_order_relaxed) == NULL)
             continue;
         ctx = atomic_exchange_explicit(&slot->ctx, NULL, memory_order_acquire);
@@ -70,14 +70,14 @@ void *prov_ctx_take(struct prov *prov, enum prov_class class, size_t len)
     return prov_zalloc(prov, len);
 }
 
-void prov_ctx_give(struct prov *prov, enum prov_class class, void *ctx)
+void prov_ctx_give(struct prov *prov, enum prov_class kind, void *ctx)
 {
     size_t i, first = first_slot();
     struct prov_slot *slot;
     void *empty;
 
     for (i = 0; i < PROV_POOL_SLOTS; i++) {
-        slot = &prov->pool[class][(first + i) % PROV_POOL_SLOTS];
+        slot = &prov->pool[kind][(first + i) % PROV_POOL_SLOTS];
         empty = atomic_load_explicit(&slot->ctx, memory_order_relaxed);
         if (empty == NULL && atomic_compare_exchange_strong_explicit(
                                  &slot->ctx, &empty, ctx, memory_order_release,
@@ -89,10 +89,10 @@ void prov_ctx_give(struct prov *prov, enum prov_class class, void *ctx)
 
 void prov_pool_drain(struct prov *prov)
 {
-    size_t class, i;
+    size_t kind, i;
 
-    for (class = 0; class < PROV_CLASSES; class ++) {
+    for (kind = 0; kind < PROV_CLASSES; kind++) {
         for (i = 0; i < PROV_POOL_SLOTS; i++)
-            prov_free(prov, atomic_exchange(&prov->pool[class][i].ctx, NULL));
+            prov_free(prov, atomic_exchange(&prov->pool[kind][i].ctx, NULL));
     }
 }
