@@ -241,16 +241,19 @@ void bc_gcm_set_key(struct bc_gcm *g, const uint8_t *key, size_t keylen)
 }
 
 /* Of the arrays of powers, what lies in front of the highest was never
- * written. */
+ * written. Most contexts saw one key and short messages: a single power, for
+ * which no memset() is called. bc_wipe() comes last and keeps all the stores.
+ */
 void bc_gcm_wipe(struct bc_gcm *g)
 {
     size_t n = g->npowers < g->oldnpowers ? g->oldnpowers : g->npowers;
-    size_t first = BC_GCM_POWERS - n;
 
-    bc_wipe(g, offsetof(struct bc_gcm, powers));
-    if (n != 0) {
-        bc_wipe(g->powers[first], sizeof(g->powers) - first * 16);
-        bc_wipe(g->shifted[first], sizeof(g->shifted) - first * 16);
-        bc_wipe(g->sums, sizeof(g->sums));
+    memset(g->powers[BC_GCM_POWERS - 1], 0, 5 * sizeof(g->powers[0]));
+    memset(g->shifted[BC_GCM_POWERS - 1], 0, 5 * sizeof(g->shifted[0]));
+    if (n > 1) {
+        memset(g->powers[BC_GCM_POWERS - n], 0, n * sizeof(g->powers[0]));
+        memset(g->shifted[BC_GCM_POWERS - n], 0, n * sizeof(g->shifted[0]));
+        memset(g->sums, 0, sizeof(g->sums));
     }
+    bc_wipe(g, offsetof(struct bc_gcm, powers));
 }

@@ -113,6 +113,11 @@ static int cbc_get_ctx_params(void *vctx, OSSL_PARAM params[])
     if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
         !prov_set_size_t(ctx->prov, p, BLOCK))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
+    if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
+        !prov_set_size_t(ctx->prov, p, ctx->keylen))
+        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
+    if (found.seen < UINT32_C(1) << get_PADDING) /* all that an init asks */
+        return 1;
     if ((p = PROV_PARAM(params, found, get_PADDING)) != NULL &&
         !prov_set_uint(ctx->prov, p, ctx->padding))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
@@ -124,9 +129,6 @@ static int cbc_get_ctx_params(void *vctx, OSSL_PARAM params[])
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_NUM)) != NULL &&
         !prov_set_uint(ctx->prov, p, ctx->num))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->keylen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     if ((p = PROV_PARAM(params, found, get_TLS_MAC)) != NULL &&
         !prov_set_octet_ptr(ctx->prov, p,

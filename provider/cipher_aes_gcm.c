@@ -241,6 +241,8 @@ static int gcm_get_ctx_params(void *vctx, OSSL_PARAM params[])
     if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
         !prov_set_size_t(ctx->prov, p, ctx->keylen))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
+    if (found.seen < UINT32_C(1) << get_TAGLEN) /* all that an init asks */
+        return 1;
     if ((p = PROV_PARAM(params, found, get_TAGLEN)) != NULL &&
         !prov_set_size_t(ctx->prov, p, ctx->taglen != 0 ? ctx->taglen : TAG))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
