@@ -5,7 +5,9 @@
 #define VL 32
 #define UPRIGHT_SETS 1
 #define FLAT_SETS 2
+#define ONE_PASS
 #include "words.h"
+#include "../poly1305_64.h"
 #include "chacha20_template.h"
 
 const struct bc_chapoly_ops bc_chapoly_ops_avx2 = {
@@ -15,4 +17,6 @@ const struct bc_chapoly_ops bc_chapoly_ops_avx2 = {
     .few = 2,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .encrypt = encrypt,
+    .decrypt = decrypt,
 };

@@ -11,6 +11,7 @@
 #define UPRIGHT_SETS 2
 #define FLAT_SETS 4
 #include "words.h"
+#include "../poly1305_64.h"
 #include "chacha20_template.h"
 
 const struct bc_chapoly_ops bc_chapoly_ops_avx512 = {

@@ -6,7 +6,9 @@
 #define VL 16
 #define UPRIGHT_SETS 1
 #define FLAT_SETS 2
+#define ONE_PASS
 #include "words.h"
+#include "../poly1305_64.h"
 #include "chacha20_template.h"
 
 const struct bc_chapoly_ops bc_chapoly_ops_ssse3 = {
@@ -16,4 +18,6 @@ const struct bc_chapoly_ops bc_chapoly_ops_ssse3 = {
     .few = 1,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .encrypt = encrypt,
+    .decrypt = decrypt,
 };
