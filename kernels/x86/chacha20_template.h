@@ -160,10 +160,22 @@ INLINE void flat(const uint32_t state[16], uint8_t *out, const uint8_t *in,
     for (i = 0; i < 20; i++) {
         /* After a column round the rows turn so that diagonals become columns,
          * after a diagonal round back: 1, 2, 3 places, then 3, 2, 1. */
-        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][0], x[s][1], x[s][3], 16);
-        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][2], x[s][3], x[s][1], 12);
-        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][0], x[s][1], x[s][3], 8);
-        UNROLL for (s = 0; s < sets; s++) W_STEP(x[s][2], x[s][3], x[s][1], 7);
+        UNROLL for (s = 0; s < sets; s++)
+        {
+            W_STEP(x[s][0], x[s][1], x[s][3], 16);
+        }
+        UNROLL for (s = 0; s < sets; s++)
+        {
+            W_STEP(x[s][2], x[s][3], x[s][1], 12);
+        }
+        UNROLL for (s = 0; s < sets; s++)
+        {
+            W_STEP(x[s][0], x[s][1], x[s][3], 8);
+        }
+        UNROLL for (s = 0; s < sets; s++)
+        {
+            W_STEP(x[s][2], x[s][3], x[s][1], 7);
+        }
         UNROLL for (s = 0; s < sets; s++)
         {
             words b = x[s][1], d = x[s][3];

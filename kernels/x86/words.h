@@ -134,15 +134,16 @@ INLINE void w_lanes_in_order(words v[4])
 #endif
 
 /*
- * W_STEP: one of the four steps of a quarter round. W_ABREAST: how many of the
- * four columns or diagonals of a set the template takes a step forward in
- * before the next step: with 16 registers two, which touch 14 vectors and
- * leave two registers for the rotations.
+ * W_STEP: one of the four steps of a quarter round, as a statement. W_ABREAST:
+ * how many of the four columns or diagonals of a set the template takes a step
+ * forward in before the next step: with 16 registers two, which touch 14
+ * vectors and leave two registers for the rotations.
  *
- * With 64-byte vectors the template keeps 32 of them in 32 registers, which
- * works out because each instruction writes over one of its sources. Left to
- * themselves both compilers lose track and spill (gcc 12 36 times a double
- * round, clang 14 14 times), hence the assembly.
+ * In assembly for 32 and 64 bytes, because left to themselves the compilers
+ * lose track of registers that are just enough. Spills of gcc 12 / clang 14 in
+ * a double round, and cycles for 16 KiB on Zen 5:
+ *   64 bytes, 32 vectors in 32 registers   36 / 14 to 0 / 0   6600 to 5500
+ *   32 bytes, 16 vectors in 16 registers   17 / 7 to 3 / 4   24000 to 20000
  */
 #if VL == 64
 
@@ -154,11 +155,40 @@ INLINE void w_lanes_in_order(words v[4])
             : "+v"(sum), "+v"(turned)                                          \
             : "v"(with))
 
+#elif VL == 32
+
+static const uint8_t bytes_rotl[2][32]
+    __attribute__((aligned(32))) = {{ROTL16, ROTL16}, {ROTL8, ROTL8}};
+
+#define W_ABREAST 2
+#define W_STEP(sum, with, turned, n)                                           \
+    do {                                                                       \
+        if ((n) == 16 || (n) == 8) {                                           \
+            __asm__("vpaddd %2, %0, %0\n\t"                                    \
+                    "vpxor %0, %1, %1\n\t"                                     \
+                    "vpshufb %3, %1, %1"                                       \
+                    : "+x"(sum), "+x"(turned)                                  \
+                    : "x"(with), "m"(bytes_rotl[(n) == 8]));                   \
+        } else {                                                               \
+            words up_;                                                         \
+            __asm__("vpaddd %3, %0, %0\n\t"                                    \
+                    "vpxor %0, %1, %1\n\t"                                     \
+                    "vpslld %4, %1, %2\n\t"                                    \
+                    "vpsrld %5, %1, %1\n\t"                                    \
+                    "vpor %2, %1, %1"                                          \
+                    : "+x"(sum), "+x"(turned), "=&x"(up_)                      \
+                    : "x"(with), "i"(n), "i"(32 - (n)));                       \
+        }                                                                      \
+    } while (0)
+
 #else
 
 #define W_ABREAST 2
 #define W_STEP(sum, with, turned, n)                                           \
-    ((sum) = w_add(sum, with), (turned) = w_rotl(w_xor(turned, sum), n))
+    do {                                                                       \
+        (sum) = w_add(sum, with);                                              \
+        (turned) = w_rotl(w_xor(turned, sum), n);                              \
+    } while (0)
 
 #endif
 
