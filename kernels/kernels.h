@@ -187,7 +187,7 @@ struct bc_gcm {
      * likes to have them, the others for what it derives from them. */
     _Alignas(64) uint8_t powers[BC_GCM_POWERS + 4][16];
     _Alignas(64) uint8_t shifted[BC_GCM_POWERS + 4][16];
-    _Alignas(64) uint8_t sums[8][8];
+    _Alignas(64) uint8_t sums[BC_GCM_POWERS / 2][16];
 };
 
 void bc_gcm_init(struct bc_gcm *g, const struct bc_gcm_ops *ops);

@@ -83,21 +83,23 @@ struct columns {
     vec hi, mid, lo;
 };
 
-/* c += x (s1:s0) by Karatsuba; m holds s1 + s0 in the lower half of its lanes.
- * c->mid lacks hi and lo. `start` makes it c = ... */
-INLINE void add_product(struct columns *c, vec x, vec s, vec m, int start)
+/* c += x (s1:s0) by Karatsuba. Each lane of m holds s1 + s0 in its lower half,
+ * or in its upper one. c->mid lacks hi and lo. `start` makes it c = ... */
+INLINE void add_product(struct columns *c, vec x, vec s, vec m, int upper,
+                        int start)
 {
+    vec sum = v_xor(x, v_swap(x));
     vec hi = v_clmul(x, s, 0x11), lo = v_clmul(x, s, 0x00);
-    vec mid = v_clmul(v_xor(x, v_swap(x)), m, 0x00);
+    vec mid = upper ? v_clmul(sum, m, 0x10) : v_clmul(sum, m, 0x00);
 
     c->hi = start ? hi : v_xor(c->hi, hi);
     c->mid = start ? mid : v_xor(c->mid, mid);
     c->lo = start ? lo : v_xor(c->lo, lo);
 }
 
-INLINE vec reduce(const struct columns *c)
+INLINE block reduce(const struct columns *c)
 {
-    return fold(c->hi, fold(v_xor3(c->mid, c->hi, c->lo), c->lo));
+    return v_sum(fold(c->hi, fold(v_xor3(c->mid, c->hi, c->lo), c->lo)));
 }
 
 /* The same in two columns. */
@@ -125,13 +127,10 @@ static const uint8_t *power_t(const struct bc_gcm *g, size_t n)
     return g->shifted[BC_GCM_POWERS - n];
 }
 
-/*
- * nblocks blocks of data in nvec vectors x, not yet byte-reversed; acc, which
- * is, has one lane, or several if there are as many blocks. Lanes of x behind
- * the last block may hold anything.
- */
-INLINE block ghash_vecs(const struct bc_gcm *g, vec acc, const vec *x, int nvec,
-                        size_t nblocks)
+/* nblocks blocks of data in nvec vectors x, not yet byte-reversed; acc is.
+ * Lanes of x behind the last block may hold anything. */
+INLINE block ghash_vecs(const struct bc_gcm *g, block acc, const vec *x,
+                        int nvec, size_t nblocks)
 {
     const vec reverse = v_every_at(byte_reversal);
     const uint8_t *s = power_s(g, nblocks), *t = power_t(g, nblocks);
@@ -144,17 +143,17 @@ INLINE block ghash_vecs(const struct bc_gcm *g, vec acc, const vec *x, int nvec,
         vec y = v_shuffle(x[i], reverse), si = v_load_a16(s + i * VL);
 
         if (i == 0)
-            y = v_xor(y, acc);
+            y = v_xor(y, v_lane0(acc));
         if (nvec <= GCM_FEW)
             add_product_2(&c, y, si, v_load_a16(t + i * VL), i == nvec - 1);
         else
-            add_product(&c, y, si, v_xor(si, v_swap(si)), i == nvec - 1);
+            add_product(&c, y, si, v_xor(si, v_swap(si)), 0, i == nvec - 1);
     }
-    return v_sum(nvec <= GCM_FEW ? reduce_2(&c) : reduce(&c));
+    return nvec <= GCM_FEW ? v_sum(reduce_2(&c)) : reduce(&c);
 }
 
 /* The same from memory; `last` blocks (1..LANES) in the last vector. */
-INLINE block ghash_from(const struct bc_gcm *g, vec acc, const uint8_t *in,
+INLINE block ghash_from(const struct bc_gcm *g, block acc, const uint8_t *in,
                         int nvec, size_t last, size_t nblocks)
 {
     vec x[GCM_VECS];
@@ -167,8 +166,8 @@ INLINE block ghash_from(const struct bc_gcm *g, vec acc, const uint8_t *in,
     return ghash_vecs(g, acc, x, nvec, nblocks);
 }
 
-/* 1 .. GCM_GROUP blocks of data from memory. acc is no vector: gcc 12 omits
- * the vzeroupper behind a call that passes one. */
+/* 1 .. GCM_GROUP blocks of data from memory. (acc must not become a vector: gcc
+ * 12 omits the vzeroupper behind a call that passes one.) */
 static block ghash_few(const struct bc_gcm *g, block acc, const uint8_t *in,
                        size_t nblocks)
 {
@@ -177,7 +176,7 @@ static block ghash_few(const struct bc_gcm *g, block acc, const uint8_t *in,
     switch ((nblocks + LANES - 1) / LANES) {
 #define CASE(n)                                                                \
     case n:                                                                    \
-        return ghash_from(g, v_lane0(acc), in, n, last, nblocks)
+        return ghash_from(g, acc, in, n, last, nblocks)
         CASE(1);
         CASE(2);
         CASE(3);
@@ -218,11 +217,13 @@ static __attribute__((noinline)) void more_powers(struct bc_gcm *g, size_t n)
     }
     g->npowers = (uint32_t)m;
     if (m == GCM_GROUP) {
-        for (i = 0; i < GCM_VECS; i++) {
-            block s = b_load(power_s(g, GCM_GROUP - i * LANES));
+        for (i = 0; i < GCM_GROUP; i++) {
+            block sum = b_load(power_s(g, GCM_GROUP - i));
+            size_t pair = i / (2 * LANES), odd = i / LANES % 2;
 
-            _mm_storel_epi64((__m128i *)g->sums[i],
-                             b_xor(s, _mm_shuffle_epi32(s, 0x4e)));
+            sum = b_xor(sum, _mm_shuffle_epi32(sum, 0x4e));
+            _mm_storel_epi64(
+                (__m128i *)(g->sums[pair * LANES + i % LANES] + 8 * odd), sum);
         }
     }
 }
@@ -278,7 +279,7 @@ static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
 /* Round r of all vectors. */
 #define ROUND(x, n, r)                                                         \
     do {                                                                       \
-        vec k_ = v_every_at(rk[r]);                                            \
+        vec k_ = v_key(&keys, r);                                              \
         UNROLL                                                                 \
         for (i = 0; i < (n); i++)                                              \
             (x)[i] = v_aesenc((x)[i], k_);                                     \
@@ -298,11 +299,10 @@ static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
     } while (0)
 
 /* The next counters, after the first key addition. */
-INLINE void start_counters(const struct bc_gcm *g, vec *ctr, vec *x, int nvec)
+INLINE void start_counters(vec *ctr, vec *x, int nvec, vec k)
 {
     const vec reverse = v_every_at(byte_reversal);
     const vec step = v_every(_mm_set_epi32(0, 0, 0, LANES));
-    const vec k = v_every_at(g->key.rk[0]);
     int i;
 
     UNROLL
@@ -323,16 +323,15 @@ enum gcm_work {
  * and GHASH after each other: the processor overlaps them as far as one waits
  * for the other. ctr holds the next LANES counters, byte-reversed.
  */
-INLINE block gcm_vecs(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
+INLINE block gcm_vecs(const struct bc_gcm *g, block acc, vec *ctr, uint8_t *out,
                       const uint8_t *in, int nvec, size_t last, size_t nblocks,
                       enum gcm_work work)
 {
-    const uint8_t(*rk)[16] = g->key.rk;
-    block sum = v_sum(acc);
-    vec x[GCM_VECS], data[GCM_VECS], k;
+    const struct v_keys keys = v_keys_in_memory(g->key.rk, g->key.rounds);
+    vec x[GCM_VECS], data[GCM_VECS];
     int i, r;
 
-    start_counters(g, ctr, x, nvec);
+    start_counters(ctr, x, nvec, v_key(&keys, 0));
     UNROLL
     for (r = 1; r < 10; r++)
         ROUND(x, nvec, r);
@@ -342,23 +341,22 @@ INLINE block gcm_vecs(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
         data[i] = i < nvec - 1 ? v_load(in + i * VL)
                                : v_load_first(in + i * VL, last);
     if (work == GCM_DECRYPT)
-        sum = ghash_vecs(g, acc, data, nvec, nblocks);
-    k = v_every_at(rk[g->key.rounds]);
+        acc = ghash_vecs(g, acc, data, nvec, nblocks);
     UNROLL
     for (i = 0; i < nvec; i++) {
-        x[i] = v_aesenclast(x[i], v_xor(k, data[i]));
+        x[i] = v_aesenclast(x[i], v_xor(v_last_key(&keys), data[i]));
         if (i < nvec - 1)
             v_store(out + i * VL, x[i]);
         else
             v_store_first(out + i * VL, x[i], last);
     }
     if (work == GCM_ENCRYPT)
-        sum = ghash_vecs(g, acc, x, nvec, nblocks);
-    return sum;
+        acc = ghash_vecs(g, acc, x, nvec, nblocks);
+    return acc;
 }
 
 /* 0 .. GCM_GROUP blocks in one pass. */
-INLINE block gcm_few(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
+INLINE block gcm_few(const struct bc_gcm *g, block acc, vec *ctr, uint8_t *out,
                      const uint8_t *in, size_t nblocks, enum gcm_work work)
 {
     size_t last = (nblocks + LANES - 1) % LANES + 1;
@@ -377,52 +375,60 @@ INLINE block gcm_few(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
         CASE(8);
 #undef CASE
     }
-    return v_sum(acc);
+    return acc;
 }
 
 /* ---- The loop ------------------------------------------------------------ */
 
 /*
- * One group through AES and, between the rounds, another (`hashed`) through
- * GHASH: what was encrypted before, or what is decrypted now.
- *
- * All lanes of a vector are multiplied by the same power, that of a block as
- * many blocks away from the end of the group as the first lane's; the lanes
- * of acc stay apart from group to group, each the sum of its own column of
- * blocks. Only the last group of a message, in ghash_vecs(), uses the powers
- * that belong to the lanes, and there they come together.
+ * The compiler is to leave products between the rounds they stand between:
+ * gcc would delay all of them and spill, clang would move them behind the
+ * last round, where nothing overlaps them.
  */
-INLINE vec gcm_group(const struct bc_gcm *g, vec acc, vec *ctr, uint8_t *out,
-                     const uint8_t *in, const uint8_t *hashed)
+#define STAY(c, x)                                                             \
+    __asm__ volatile(""                                                        \
+                     : V_REG((c).hi), V_REG((c).mid), V_REG((c).lo),           \
+                       V_REG((x)[0]), V_REG((x)[1]), V_REG((x)[2]),            \
+                       V_REG((x)[3]), V_REG((x)[4]), V_REG((x)[5]),            \
+                       V_REG((x)[6]), V_REG((x)[7]))
+
+/* One group through AES and, between the rounds, another (`hashed`) through
+ * GHASH: what was encrypted before, or what is decrypted now. */
+INLINE block gcm_group(const struct bc_gcm *g, struct v_keys keys, block acc,
+                       vec *ctr, uint8_t *out, const uint8_t *in,
+                       const uint8_t *hashed)
 {
-    const uint8_t(*rk)[16] = g->key.rk;
     const vec reverse = v_every_at(byte_reversal);
-    struct columns c = {v_zero(), v_zero(), v_zero()};
-    vec x[GCM_VECS], k;
+    const uint8_t *s = power_s(g, GCM_GROUP);
+    struct columns c;
+    vec x[GCM_VECS];
     int i, j, r;
 
-    start_counters(g, ctr, x, GCM_VECS);
+    start_counters(ctr, x, GCM_VECS, v_key(&keys, 0));
     UNROLL
     for (r = 1; r < 10; r++) {
         ROUND(x, GCM_VECS, r);
-        /* Last, in round 8, the vector that has to wait for acc. */
-        j = GCM_VECS - r;
-        if (j >= 0) {
+        /* Vector 1 to 7, and 0, which has to wait for acc. */
+        j = (r - 1) % GCM_VECS;
+        if (r > 1) {
             vec y = v_shuffle(v_load(hashed + j * VL), reverse);
 
             if (j == 0)
-                y = v_xor(y, acc);
-            add_product(&c, y, v_every_at(power_s(g, GCM_GROUP - j * LANES)),
-                        v_every_u64(g->sums[j]), r == 1);
+                y = v_xor(y, v_lane0(acc));
+            add_product(&c, y, v_load_a16(s + j * VL),
+                        v_load_a16(g->sums[j / 2 * LANES]), j % 2, r == 2);
+            STAY(c, x);
         }
     }
     acc = reduce(&c);
     LATE_ROUNDS(x, GCM_VECS);
-    k = v_every_at(rk[g->key.rounds]);
+    /* So that input which is both hashed and decrypted is read twice, not
+     * kept in registers that are not there. */
+    __asm__("" : "+r"(in));
     UNROLL
     for (i = 0; i < GCM_VECS; i++)
-        v_store(out + i * VL,
-                v_aesenclast(x[i], v_xor(k, v_load(in + i * VL))));
+        v_store(out + i * VL, v_aesenclast(x[i], v_xor(v_last_key(&keys),
+                                                       v_load(in + i * VL))));
     return acc;
 }
 
@@ -431,42 +437,41 @@ INLINE void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
 {
     const size_t group = 16 * GCM_GROUP;
     block next = reverse_bytes(b_load_halves(g->ctr));
-    block sum = reverse_bytes(b_load_halves(g->acc));
-    vec acc = v_lane0(sum), ctr = v_add32(v_every(next), v_lane_numbers());
+    block acc = reverse_bytes(b_load_halves(g->acc));
+    vec ctr = v_add32(v_every(next), v_lane_numbers());
 
     need_powers(g, nblocks);
     next = _mm_add_epi32(next, _mm_cvtsi32_si128((int)(uint32_t)nblocks));
     b_store(g->ctr, reverse_bytes(next));
 
-    if (work == GCM_ENCRYPT && nblocks > GCM_GROUP) {
-        gcm_vecs(g, acc, &ctr, out, in, GCM_VECS, LANES, GCM_GROUP,
-                 GCM_CTR_ONLY);
-        for (;;) {
+    if (nblocks >= 2 * GCM_GROUP) {
+        const struct v_keys keys = v_keys_at_hand(g->key.rk, g->key.rounds);
+
+        if (work == GCM_ENCRYPT) {
+            gcm_vecs(g, acc, &ctr, out, in, GCM_VECS, LANES, GCM_GROUP,
+                     GCM_CTR_ONLY);
             out += group;
             in += group;
             nblocks -= GCM_GROUP;
-            if (nblocks <= GCM_GROUP)
-                break;
-            acc = gcm_group(g, acc, &ctr, out, in, out - group);
         }
-        acc = v_lane0(
-            ghash_from(g, acc, out - group, GCM_VECS, LANES, GCM_GROUP));
+        while (nblocks >= GCM_GROUP) {
+            acc = gcm_group(g, keys, acc, &ctr, out, in,
+                            work == GCM_ENCRYPT ? out - group : in);
+            out += group;
+            in += group;
+            nblocks -= GCM_GROUP;
+        }
+        if (work == GCM_ENCRYPT)
+            acc = ghash_from(g, acc, out - group, GCM_VECS, LANES, GCM_GROUP);
     }
-    if (work == GCM_DECRYPT && nblocks > GCM_GROUP) {
-        while (nblocks >= 2 * GCM_GROUP) {
-            acc = gcm_group(g, acc, &ctr, out, in, in);
-            out += group;
-            in += group;
-            nblocks -= GCM_GROUP;
-        }
-        acc = v_lane0(gcm_vecs(g, acc, &ctr, out, in, GCM_VECS, LANES,
-                               GCM_GROUP, GCM_DECRYPT));
+    if (nblocks >= GCM_GROUP) {
+        acc = gcm_vecs(g, acc, &ctr, out, in, GCM_VECS, LANES, GCM_GROUP, work);
         out += group;
         in += group;
         nblocks -= GCM_GROUP;
     }
-    sum = gcm_few(g, acc, &ctr, out, in, nblocks, work);
-    b_store(g->acc, reverse_bytes(sum));
+    acc = gcm_few(g, acc, &ctr, out, in, nblocks, work);
+    b_store(g->acc, reverse_bytes(acc));
 }
 
 static void gcm_encrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,

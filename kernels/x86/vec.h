@@ -50,7 +50,6 @@ INLINE block b_xor(block a, block b)
  *   v_store_first      the first n lanes (1..LANES)
  *   v_every(b)         b in every lane
  *   v_every_at(p)      the same from 16-byte aligned memory
- *   v_every_u64(p)     8 bytes from p in the lower half of every lane, at least
  *   v_lane0(b)         b in lane 0, zeros behind
  *   v_sum(a)           the xor of all lanes
  *   v_shift_in(b, a)   a moved up by one lane, b in lane 0
@@ -61,6 +60,7 @@ INLINE block b_xor(block a, block b)
  *   v_swap(a)          the halves of each lane exchanged
  *   v_shuffle(a, b)    byte shuffle in each lane
  *   v_add32            on 32-bit numbers
+ *   V_REG(a)           a as an operand, read and written, of an asm statement
  *
  * V_STREAM_FROM is the size in bytes from which on output had better go past
  * the caches. AES-128-CBC decryption, out of place, GB/s plain and streamed:
@@ -84,12 +84,12 @@ typedef __m128i vec;
 #define v_store_first(p, a, n) ((void)(n), b_store(p, a))
 #define v_every(b) (b)
 #define v_every_at(p) b_load_aligned(p)
-#define v_every_u64(p) _mm_loadl_epi64((const __m128i *)(p))
 #define v_lane0(b) (b)
 #define v_sum(a) (a)
 #define v_shift_in(b, a) (b)
 #define v_lane_numbers _mm_setzero_si128
 #define v_xor _mm_xor_si128
+#define V_REG(a) "+x"(a)
 #define v_xor3(a, b, c) v_xor(v_xor(b, c), a)
 #define v_clmul _mm_clmulepi64_si128
 #define v_swap(a) _mm_shuffle_epi32(a, 0x4e)
@@ -112,14 +112,13 @@ typedef __m256i vec;
 #define v_load_a16(p) v_load(p)
 #define v_every _mm256_broadcastsi128_si256
 #define v_every_at(p) _mm256_broadcastsi128_si256(b_load_aligned(p))
-#define v_every_u64(p)                                                         \
-    _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(p)))
 #define v_lane0 _mm256_zextsi128_si256
 #define v_shift_in(b, a)                                                       \
     _mm256_inserti128_si256(_mm256_castsi128_si256(b),                         \
                             _mm256_castsi256_si128(a), 1)
 #define v_lane_numbers() _mm256_set_epi64x(0, 1, 0, 0)
 #define v_xor _mm256_xor_si256
+#define V_REG(a) "+x"(a)
 #define v_xor3(a, b, c) v_xor(v_xor(b, c), a)
 #define v_clmul _mm256_clmulepi64_epi128
 #define v_swap(a) _mm256_shuffle_epi32(a, 0x4e)
@@ -167,12 +166,11 @@ typedef __m512i vec;
 #define v_load_a16(p) v_load(p)
 #define v_every _mm512_broadcast_i32x4
 #define v_every_at(p) _mm512_broadcast_i32x4(b_load_aligned(p))
-#define v_every_u64(p)                                                         \
-    _mm512_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(p)))
 #define v_lane0 _mm512_zextsi128_si512
 #define v_shift_in(b, a) _mm512_inserti32x4(_mm512_alignr_epi64(a, a, 6), b, 0)
 #define v_lane_numbers() _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0)
 #define v_xor _mm512_xor_si512
+#define V_REG(a) "+v"(a)
 #define v_xor3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x96)
 #define v_clmul _mm512_clmulepi64_epi128
 #define v_swap(a) _mm512_shuffle_epi32(a, (_MM_PERM_ENUM)0x4e)
@@ -207,5 +205,67 @@ INLINE block v_sum(vec a)
 }
 
 #endif
+
+/*
+ * Round keys in every lane. `in_memory` keys are read where they are used,
+ * which costs a load; `at_hand` ones, for loops, are read before, as many as
+ * there are registers for. Only AVX-512 has some: 32, and there it pays, since
+ * on Zen 5 a broadcast from memory to 64 bytes takes a turn of a shuffle unit
+ * (to 32 bytes it does not). The keys of rounds 10 to 13 stay in memory: with
+ * all 15 at hand, some would be spilled to the stack, and left there.
+ */
+struct v_keys {
+    const uint8_t (*rk)[16];
+    uint32_t rounds;
+#if VL == 64
+    int at_hand;
+    vec early[10], last;
+#endif
+};
+
+INLINE struct v_keys v_keys_in_memory(const uint8_t (*rk)[16], uint32_t rounds)
+{
+    struct v_keys keys;
+
+    keys.rk = rk;
+    keys.rounds = rounds;
+#if VL == 64
+    keys.at_hand = 0;
+#endif
+    return keys;
+}
+
+INLINE struct v_keys v_keys_at_hand(const uint8_t (*rk)[16], uint32_t rounds)
+{
+    struct v_keys keys = v_keys_in_memory(rk, rounds);
+#if VL == 64
+    int r;
+
+    keys.at_hand = 1;
+    UNROLL
+    for (r = 0; r < 10; r++)
+        keys.early[r] = v_every_at(rk[r]);
+    keys.last = v_every_at(rk[rounds]);
+#endif
+    return keys;
+}
+
+INLINE vec v_key(const struct v_keys *keys, int r)
+{
+#if VL == 64
+    if (keys->at_hand && r < 10)
+        return keys->early[r];
+#endif
+    return v_every_at(keys->rk[r]);
+}
+
+INLINE vec v_last_key(const struct v_keys *keys)
+{
+#if VL == 64
+    if (keys->at_hand)
+        return keys->last;
+#endif
+    return v_every_at(keys->rk[keys->rounds]);
+}
 
 #endif
