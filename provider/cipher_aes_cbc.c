@@ -165,6 +165,8 @@ static int cbc_set_ctx_params(void *vctx, const OSSL_PARAM params[])
             return prov_raise(prov, FAILED_TO_GET_PARAMETER);
         ctx->padding = value != 0;
     }
+    if (found.seen == UINT32_C(1) << set_PADDING) /* sent on every init */
+        return 1;
     /* Read for its errors alone: bits mean nothing to a block cipher. */
     if ((p = PROV_PARAM(params, found, set_USE_BITS)) != NULL &&
         !prov_get_uint(prov, p, &value))
