@@ -9,8 +9,8 @@
 #     so that every instruction-set level runs somewhere   build/emulated
 #
 # --full adds: 32-bit x86, Arm and (big-endian) IBM Z, a build without
-# optimisation, TLS at length, the programs of test/programs, and OpenSSL's own
-# tests (once built, kept in ~/.cache/bulkcipher).
+# optimisation, TLS at length, the programs of test/programs, other releases of
+# OpenSSL, and its own tests (once built, kept in ~/.cache/bulkcipher).
 #
 # Installs the packages it lacks (apt-get, with sudo when not root). Exits with
 # 0 only if all of it passed. A level that ran nowhere fails the run when CI is
@@ -153,6 +153,8 @@ if [ -n "$full" ]; then
     sh test/tls_live.sh build/release --full || fail "see above"
     stage "Programs that use the module"
     sh test/programs/run-all.sh build/release --install || fail "see above"
+    stage "Other releases of OpenSSL"
+    sh test/other_openssl.sh build/release || [ $? = 77 ] || fail "see above"
     stage "OpenSSL's own tests, with the module"
     sh test/ossl_suite.sh build/release || [ $? = 77 ] || fail "see above"
 fi
