@@ -125,20 +125,21 @@ static void examine_module(const char *conf_file)
         (void)bc_isa_mask(isa, &known);
     snprintf(names, sizeof(names), "choose one of: %s", bc_isa_names());
     if (!known)
-        complain("the module is not active: its `isa` is not a level", names);
+        complain("no provider " US " is active: its `isa` is not a level",
+                 names);
     else if (provider)
-        complain("the module loads, but the configuration does not activate it",
-                 "list " US " in the providers section, with `activate = 1` in"
-                 " its own section");
+        complain("no provider " US " is active, though the module loads",
+                 "list it, under this name, in the providers section, with"
+                 " `activate = 1` in its own section");
     else if (module)
         complain("the module that the configuration names does not load:",
                  "put the right file name behind `module =`, or leave that"
                  " line out and install the module");
     else
-        complain("the module is not active, and the folder of modules has none"
-                 " that loads:",
-                 "install it there, or name the file with `module =` in the"
-                 " provider's section");
+        complain("no provider " US " is active, and no module of this name"
+                 " loads:",
+                 "install it in the folder of modules, or name the file with"
+                 " `module =` in the provider's section");
     if (provider)
         OSSL_PROVIDER_unload(provider);
     OSSL_LIB_CTX_free(libctx);
