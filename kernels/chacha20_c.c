@@ -57,11 +57,33 @@ static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
     bc_wipe(x, sizeof(x));
 }
 
+/* Upwards and load before store, so that out may lie in front of in. */
+static void use_stream(uint8_t *out, const uint8_t *in, uint8_t *stream,
+                       size_t len)
+{
+    const struct half2 zero = {0, 0};
+    struct half2 a, b;
+
+    for (; len >= 16; in += 16, out += 16, stream += 16, len -= 16) {
+        a = xor_16(load_16(in), load_16(stream));
+        store_16(stream, zero);
+        store_16(out, a);
+    }
+    if (len) {
+        a = load_part(in, len);
+        b = load_part(stream, len);
+        store_part(stream, zero, len);
+        store_part(out, xor_16(a, b), len);
+    }
+}
+
 const struct bc_chapoly_ops bc_chapoly_ops_c = {
     .name = "c",
     .needs = 0,
     .poly1305 = &bc_poly1305_ops_c,
     .few = 1,
+    .several = 1,
     .many = 1,
     .chacha20 = chacha20,
+    .use_stream = use_stream,
 };

@@ -36,6 +36,15 @@ void bc_chapoly_set_key(struct bc_chapoly *c, const uint8_t key[32])
         c->state[4 + i] = load_le32(key + 4 * i);
 }
 
+/* Wipes the key stream that no byte has used. */
+static void drop_stream(struct bc_chapoly *c)
+{
+    if (c->at < c->end)
+        bc_wipe(c->stream + c->at, c->end - c->at);
+    c->at = 0;
+    c->end = 0;
+}
+
 void bc_chapoly_start(struct bc_chapoly *c, const uint8_t nonce[12])
 {
     int i;
@@ -45,8 +54,7 @@ void bc_chapoly_start(struct bc_chapoly *c, const uint8_t nonce[12])
         c->state[13 + i] = load_le32(nonce + 4 * i);
     c->aad_len = 0;
     c->msg_len = 0;
-    c->at = 0;
-    c->end = 0;
+    drop_stream(c); /* of a message that was left unfinished */
     c->keyed = 0;
 }
 
@@ -56,21 +64,19 @@ static void make_stream(struct bc_chapoly *c, size_t nblocks)
     c->ops->chacha20(c->state, c->stream, zeros, nblocks);
     c->at = 0;
     c->end = 64 * (uint32_t)nblocks;
-    if (c->dirty < c->end)
-        c->dirty = c->end;
 }
 
 /* Rounds up to the blocks of a pass. A single one stays single: there are
  * faster ways for that than a pass. */
 static size_t whole_pass(const struct bc_chapoly *c, size_t nblocks)
 {
-    size_t n = c->ops->few;
+    const struct bc_chapoly_ops *ops = c->ops;
 
     if (nblocks <= 1)
         return 1;
-    while (n < nblocks && n < c->ops->many)
-        n *= 2;
-    return n;
+    if (nblocks > ops->several)
+        return ops->many;
+    return (nblocks + ops->few - 1) & ~(size_t)(ops->few - 1);
 }
 
 /* Block 0 and nblocks - 1 more. Half of block 0 is not used (RFC 8439, 2.6). */
@@ -78,6 +84,7 @@ static void make_key(struct bc_chapoly *c, size_t nblocks)
 {
     make_stream(c, nblocks);
     bc_poly1305_set_key(&c->mac, c->stream);
+    wipe_inline(c->stream, 64);
     c->at = 64;
     c->keyed = 1;
     bc_poly1305_update(&c->mac, c->early, (size_t)c->aad_len);
@@ -114,36 +121,6 @@ static void begin(struct bc_chapoly *c, size_t len)
         make_key(c, nblocks <= many ? whole_pass(c, nblocks)
                                     : whole_pass(c, nblocks % many));
     mac_pad(c);
-}
-
-/* out = in ^ stream; out may lie anywhere in front of in. */
-static void xor_stream(uint8_t *out, const uint8_t *in, const uint8_t *stream,
-                       size_t len)
-{
-    typedef uint64_t u64x2 __attribute__((vector_size(16)));
-    struct half2 a, b;
-    u64x2 x[4], y[4];
-    int i;
-
-    for (; len >= 64; in += 64, out += 64, stream += 64, len -= 64) {
-        memcpy(x, in, 64);
-        memcpy(y, stream, 64);
-        UNROLL for (i = 0; i < 4; i++) x[i] ^= y[i];
-        memcpy(out, x, 64);
-    }
-    for (; len >= 16; in += 16, out += 16, stream += 16, len -= 16) {
-        memcpy(x, in, 16);
-        memcpy(y, stream, 16);
-        x[0] ^= y[0];
-        memcpy(out, x, 16);
-    }
-    if (len) {
-        a = load_part(in, len);
-        b = load_part(stream, len);
-        a.lo ^= b.lo;
-        a.hi ^= b.hi;
-        store_part(out, a, len);
-    }
 }
 
 /* nblocks 64-byte blocks, a multiple of a pass, with no key stream open. */
@@ -188,7 +165,7 @@ static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
         if (n) { /* head, and tail: key stream made before */
             if (decrypt)
                 bc_poly1305_update(&c->mac, in, n);
-            xor_stream(out, in, c->stream + c->at, n);
+            c->ops->use_stream(out, in, c->stream + c->at, n);
             if (!decrypt)
                 bc_poly1305_update(&c->mac, out, n);
             c->at += (uint32_t)n;
@@ -239,15 +216,12 @@ void bc_chapoly_tag(struct bc_chapoly *c, uint8_t tag[16])
     store_le64(lengths + 8, c->msg_len);
     bc_poly1305_update(&c->mac, lengths, 16);
     bc_poly1305_tag(&c->mac, tag);
-    bc_wipe(c->stream, c->dirty);
-    c->dirty = 0;
-    c->at = 0;
-    c->end = 0;
+    drop_stream(c);
 }
 
 void bc_chapoly_wipe(struct bc_chapoly *c)
 {
     bc_poly1305_wipe(&c->mac);
-    bc_wipe(c->stream, c->dirty);
+    drop_stream(c);
     bc_wipe(c, offsetof(struct bc_chapoly, mac));
 }

@@ -271,13 +271,17 @@ struct bc_chapoly_ops {
     uint32_t needs;
     /* The Poly1305 that goes with it. */
     const struct bc_poly1305_ops *poly1305;
-    /* Blocks of 64 bytes that one pass of ChaCha20 makes: the shortest, and
-     * the longest, which must fit into BC_CHAPOLY_STREAM. A power of two. */
-    uint32_t few, many;
+    /* Blocks of 64 bytes that passes of ChaCha20 make: the shortest, multiples
+     * of that up to several, and the longest, a power of two that must fit
+     * into BC_CHAPOLY_STREAM. */
+    uint32_t few, several, many;
     /* out = in ^ key stream of whole 64-byte blocks. state: RFC 8439 2.3, the
      * 16 words in native order; state[12] is advanced by nblocks. */
     void (*chacha20)(uint32_t state[16], uint8_t *out, const uint8_t *in,
                      size_t nblocks);
+    /* out = in ^ stream, and the stream is wiped. */
+    void (*use_stream)(uint8_t *out, const uint8_t *in, uint8_t *stream,
+                       size_t len);
     /* ChaCha20 and Poly1305 of the ciphertext in one pass over nblocks 64-byte
      * blocks, a multiple of `many`. NULL if two passes are as fast. */
     void (*encrypt)(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
@@ -290,9 +294,9 @@ struct bc_chapoly {
     _Alignas(64) uint32_t state[16]; /* constants, key, counter, nonce */
     uint64_t aad_len;                /* bytes so far */
     uint64_t msg_len;
-    /* Key stream of the message's next bytes is stream[at] .. stream[end - 1];
-     * what was ever written ends at `dirty`. */
-    uint32_t at, end, dirty;
+    /* Key stream of the message's next bytes is stream[at] .. stream[end - 1],
+     * the rest of stream is wiped. */
+    uint32_t at, end;
     uint32_t keyed; /* mac has its key, and the AAD so far */
     const struct bc_chapoly_ops *ops;
     uint8_t early[BC_CHAPOLY_EARLY]; /* the AAD so far, if not keyed */

@@ -14,9 +14,11 @@ const struct bc_chapoly_ops bc_chapoly_ops_avx2 = {
     .name = "avx2",
     .needs = BC_CPU_AVX2 | BC_CPU_BMI2,
     .poly1305 = &bc_poly1305_ops_avx2,
-    .few = 2,
+    .few = VL / 16,
+    .several = FLAT_BLOCKS,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .use_stream = use_stream,
     .encrypt = encrypt,
     .decrypt = decrypt,
 };

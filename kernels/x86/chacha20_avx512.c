@@ -9,7 +9,7 @@
  */
 #define VL 64
 #define UPRIGHT_SETS 2
-#define FLAT_SETS 4
+#define FLAT_SETS 6
 #include "words.h"
 #include "../poly1305_64.h"
 #include "chacha20_template.h"
@@ -18,9 +18,11 @@ const struct bc_chapoly_ops bc_chapoly_ops_avx512 = {
     .name = "avx512",
     .needs = BC_CPU_AVX512F | BC_CPU_WIDE512,
     .poly1305 = &bc_poly1305_ops_avx512,
-    .few = 4,
+    .few = VL / 16,
+    .several = FLAT_BLOCKS,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .use_stream = use_stream,
 };
 
 /* The same with the better Poly1305. */
@@ -28,7 +30,9 @@ const struct bc_chapoly_ops bc_chapoly_ops_ifma = {
     .name = "ifma",
     .needs = BC_CPU_AVX512F | BC_CPU_AVX512IFMA | BC_CPU_WIDE512 | BC_CPU_BMI2,
     .poly1305 = &bc_poly1305_ops_ifma,
-    .few = 4,
+    .few = VL / 16,
+    .several = FLAT_BLOCKS,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .use_stream = use_stream,
 };

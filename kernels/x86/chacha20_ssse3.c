@@ -15,9 +15,11 @@ const struct bc_chapoly_ops bc_chapoly_ops_ssse3 = {
     .name = "ssse3",
     .needs = BC_CPU_SSSE3,
     .poly1305 = &bc_poly1305_ops_c,
-    .few = 1,
+    .few = VL / 16,
+    .several = FLAT_BLOCKS,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .use_stream = use_stream,
     .encrypt = encrypt,
     .decrypt = decrypt,
 };

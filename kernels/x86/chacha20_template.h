@@ -13,7 +13,7 @@
  * The including file also defines
  *   UPRIGHT_SETS  sets computed side by side, 1 or 2: with two, each fills the
  *                 time the other waits for results, but they take 32 registers
- *   FLAT_SETS     most flat sets computed side by side
+ *   FLAT_SETS     most flat sets computed side by side: 2, or more than 4
  *   ONE_PASS      if Poly1305 shall run in the integer units beside the rounds
  * and the template gives it the functions of the ops table.
  */
@@ -140,6 +140,42 @@ INLINE void upright(const uint32_t state[16], uint8_t *out, const uint8_t *in,
                     in + s * VL * 16);
 }
 
+/*
+ * Columns (diagonal = 0) or diagonals (diagonal = 1) of flat sets. After a
+ * column round the rows turn so that diagonals become columns, after a
+ * diagonal round back. Row 1, which is ready last, stays where it is, so that
+ * its turn does not lengthen the chain.
+ */
+INLINE void flat_round(words x[FLAT_SETS][4], int sets, int diagonal)
+{
+    int s;
+
+    UNROLL for (s = 0; s < sets; s++)
+    {
+        W_STEP(x[s][0], x[s][1], x[s][3], 16);
+    }
+    UNROLL for (s = 0; s < sets; s++)
+    {
+        W_STEP(x[s][2], x[s][3], x[s][1], 12);
+    }
+    UNROLL for (s = 0; s < sets; s++)
+    {
+        W_STEP(x[s][0], x[s][1], x[s][3], 8);
+    }
+    UNROLL for (s = 0; s < sets; s++)
+    {
+        W_STEP(x[s][2], x[s][3], x[s][1], 7);
+    }
+    UNROLL for (s = 0; s < sets; s++)
+    {
+        words a = x[s][0], c = x[s][2];
+
+        x[s][0] = diagonal ? w_turn(a, 1) : w_turn(a, 3);
+        x[s][2] = diagonal ? w_turn(c, 3) : w_turn(c, 1);
+        x[s][3] = w_turn(x[s][3], 2);
+    }
+}
+
 /* One to sets * VL / 16 blocks. */
 INLINE void flat(const uint32_t state[16], uint8_t *out, const uint8_t *in,
                  size_t nblocks, int sets)
@@ -157,33 +193,9 @@ INLINE void flat(const uint32_t state[16], uint8_t *out, const uint8_t *in,
         x[s][3] = counter;
         counter = w_add(counter, w_row(next_set));
     }
-    for (i = 0; i < 20; i++) {
-        /* After a column round the rows turn so that diagonals become columns,
-         * after a diagonal round back: 1, 2, 3 places, then 3, 2, 1. */
-        UNROLL for (s = 0; s < sets; s++)
-        {
-            W_STEP(x[s][0], x[s][1], x[s][3], 16);
-        }
-        UNROLL for (s = 0; s < sets; s++)
-        {
-            W_STEP(x[s][2], x[s][3], x[s][1], 12);
-        }
-        UNROLL for (s = 0; s < sets; s++)
-        {
-            W_STEP(x[s][0], x[s][1], x[s][3], 8);
-        }
-        UNROLL for (s = 0; s < sets; s++)
-        {
-            W_STEP(x[s][2], x[s][3], x[s][1], 7);
-        }
-        UNROLL for (s = 0; s < sets; s++)
-        {
-            words b = x[s][1], d = x[s][3];
-
-            x[s][2] = w_turn(x[s][2], 2);
-            x[s][1] = i & 1 ? w_turn(b, 3) : w_turn(b, 1);
-            x[s][3] = i & 1 ? w_turn(d, 1) : w_turn(d, 3);
-        }
+    for (i = 0; i < 10; i++) {
+        flat_round(x, sets, 0);
+        flat_round(x, sets, 1);
     }
     counter = row[3];
     UNROLL for (s = 0; s < sets; s++)
@@ -225,14 +237,36 @@ static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
          * 300 cycles against 520. Elsewhere it makes no difference. */
         bc_chapoly_ops_c.chacha20(state, out, in, 1);
         return;
-    } else if (nblocks > VL / 8) {
+#if FLAT_SETS > 4
+    } else if (nblocks > VL / 4) {
         flat(state, out, in, nblocks, FLAT_SETS);
+#endif
+#if FLAT_SETS > 2
+    } else if (nblocks > VL / 8) {
+        flat(state, out, in, nblocks, 4);
+#endif
     } else if (nblocks > VL / 16) {
         flat(state, out, in, nblocks, 2);
     } else if (nblocks) {
         flat(state, out, in, nblocks, 1);
     }
     state[12] += (uint32_t)nblocks;
+}
+
+/* See the ops table. Upwards and load before store, so that out may lie in
+ * front of in at any distance. */
+static void use_stream(uint8_t *out, const uint8_t *in, uint8_t *stream,
+                       size_t len)
+{
+    words zero = w_every(0), x;
+    size_t at = 0;
+
+    for (; len - at >= VL; at += VL) {
+        x = w_xor(w_load(in + at), w_load(stream + at));
+        w_store(stream + at, zero);
+        w_store(out + at, x);
+    }
+    bc_chapoly_ops_c.use_stream(out + at, in + at, stream + at, len - at);
 }
 
 #if defined(ONE_PASS)
