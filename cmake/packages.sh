@@ -30,16 +30,20 @@ install_missing() {
     fi
     echo "Installing:$missing"
     log=$(mktemp)
+    status=0
+    # A list of packages that cannot be renewed may still be good enough, so
+    # only the last command counts.
     for step in "apt-get -qq update" \
         "apt-get -qq -y --no-install-recommends install$missing"; do
         echo "\$ ${as_root:+$as_root }$step"
+        status=0
         # shellcheck disable=SC2086
         $as_root env DEBIAN_FRONTEND=noninteractive $step \
             -o DPkg::Lock::Timeout=300 </dev/null >"$log" 2>&1 || {
+            status=1
             cat "$log" >&2
-            rm -f "$log"
-            return 1
         }
     done
     rm -f "$log"
+    return $status
 }
