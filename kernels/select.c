@@ -5,6 +5,8 @@
  */
 #include "internal.h"
 
+/* One table a line: clang-format would fill the lines. */
+/* clang-format off */
 const struct bc_cbc_ops *const bc_cbc_list[] = {
 #if defined(BC_X86_64)
     &bc_cbc_ops_vaes512,
@@ -45,6 +47,7 @@ const struct bc_poly1305_ops *const bc_poly1305_list[] = {
     &bc_poly1305_ops_c,
     NULL,
 };
+/* clang-format on */
 
 #define FIRST_THAT_RUNS(list, bits, chosen)                                    \
     do {                                                                       \
