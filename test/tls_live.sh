@@ -11,7 +11,7 @@
 #
 # Suites with MAC-then-encrypt and SHA-1 or SHA-256 never reach a provider's
 # plain CBC on x86: libssl takes the default provider's AES-CBC-HMAC-SHA for
-# them. They run all the same; the last column says what came to us.
+# them. They run all the same, and "nothing of it" comes through us.
 set -eu
 
 top=$(cd "$(dirname "$0")/.." && pwd)
