@@ -107,6 +107,7 @@ void model_follow(struct model *m, struct step step, const uint8_t *in,
     case 't':
     case 'w':
         m->tag_set = m->tag_ever = 1;
+        m->spoilt = 0;
         break;
     case 'T': /* ChaCha20-Poly1305 records the length; the bytes are stale */
         m->tag_ever = 1;
@@ -147,7 +148,7 @@ int model_unspeakable(const struct model *m, struct step step)
     if (m->mode == GCM && m->enc && m->iv_state == NO_IV)
         return is_data(step.what) || step_is_final(step.what) ||
                step.what == 'o';
-    if (m->mode == GCM && !m->enc && m->spoilt && !m->tag_set)
+    if (m->mode == GCM && !m->enc && m->spoilt)
         return step_is_final(step.what);
     /* A second final: default makes another tag under the same nonce. */
     if (m->mode == CHAPOLY && m->iv_state == USED_UP)
