@@ -33,7 +33,7 @@ static int is_tried(size_t len)
     size_t off = (len + 20) % 1024;
 
     if (len <= 2100)
-        return !quick() || len < 600 || len % 7 == 0;
+        return !quick() || len < 300 || len % 13 == 0;
     if (quick())
         return len % 8192 < 3 || len == 8300;
     return off < 40 || (len + 2) % 256 < 4 || len == 8300;
@@ -225,7 +225,7 @@ static void test_limbs(const struct bc_poly1305_ops *ops)
     uint8_t key[32], msg[16 * 40], tag[16], want[16];
 
     for (i = 0; i < n; i++) {
-        for (j = 0; j < n; j += quick() ? 5 : 1) {
+        for (j = 0; j < n; j += quick() ? 13 : 1) {
             to_bytes(key, &pattern[i]);
             memset(key + 16, i & 1 ? 0xff : 0, 16);
             for (k = 0; k < 40; k++)
@@ -317,8 +317,8 @@ static void test_sums(const struct bc_poly1305_ops *ops)
     for (i = 0; i < n; i++)
         slow_mod(&target[i]);
     for (i = 0; i < n; i++) {
-        for (j = quick() ? i % 5 : 0; j < sizeof(prefixes);
-             j += quick() ? 5 : 1) {
+        for (j = quick() ? i % 15 : 0; j < sizeof(prefixes);
+             j += quick() ? 15 : 1) {
             nblocks = prefixes[j];
             rnd_bytes(key, sizeof(key));
             if (j % 4 == 0) { /* r = 1, 2, ...: the sum is made by adding */
