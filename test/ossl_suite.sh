@@ -39,7 +39,7 @@ build_programs() {
             test/evp_test test/evp_extra_test test/evp_extra_test2 \
             test/sslapitest test/ssl_test
     ) >"$cache/build.log" 2>&1 || {
-        tail -20 "$cache/build.log"
+        tail -n 20 "$cache/build.log"
         die "OpenSSL did not build ($cache/build.log)"
     }
     touch "$cache/built"

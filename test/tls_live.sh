@@ -72,7 +72,7 @@ arrived() {
     until [ "$(wc -c <"$1")" -ge "$bytes" ]; do
         tries=$((tries + 1))
         if [ $tries = 1000 ] || ! kill -0 "$client" 2>/dev/null; then
-            tail -5 server.err client.err
+            tail -n 5 server.err client.err
             die "$case: $(wc -c <"$1") of $bytes bytes in $1"
         fi
         sleep 0.02
@@ -110,7 +110,7 @@ transfer() {
         [ ! -s server.out ] || break
         tries=$((tries + 1))
         if [ $tries = 20 ]; then
-            tail -5 server.err client.err
+            tail -n 5 server.err client.err
             die "$case: no connection"
         fi
         sleep 0.05

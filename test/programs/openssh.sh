@@ -47,7 +47,7 @@ run_ssh() {
         -o IdentitiesOnly=yes -o StrictHostKeyChecking=no \
         -o UserKnownHostsFile=/dev/null -o BatchMode=yes -p "$port" "$@" ||
         {
-            tail -5 "$work/sshd.err"
+            tail -n 5 "$work/sshd.err"
             die "ssh $*"
         }
 }

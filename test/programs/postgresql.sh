@@ -9,7 +9,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 build=${1:-$top/build/release}
 . "$top/test/trace.sh"
 need psql postgresql-client
-bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -1)
+bin=$(ls -d /usr/lib/postgresql/*/bin 2>/dev/null | sort -V | tail -n 1)
 [ -x "$bin/initdb" ] || skip "no initdb here (package postgresql)"
 
 # The server refuses to run as root.
@@ -37,7 +37,7 @@ mkdir "$work/db"
 cd /
 $as_user "$bin/initdb" -D "$work/db" -A trust -U tester -E UTF8 --no-sync \
     >"$work/initdb.log" 2>&1 || {
-    tail -5 "$work/initdb.log"
+    tail -n 5 "$work/initdb.log"
     die "initdb"
 }
 chmod 600 "$work/data/key.pem"
@@ -61,7 +61,7 @@ until query -c 'select 1' >/dev/null 2>"$work/psql.err"; do
     tries=$((tries + 1))
     [ $tries -lt 50 ] || {
         cat "$work/psql.err"
-        tail -5 "$work/server.log"
+        tail -n 5 "$work/server.log"
         die "no connection"
     }
     sleep 0.2

@@ -98,7 +98,7 @@ OPENSSL_CONF=$work/cryptography.cnf $python -m pytest -q -W ignore \
     grep -a '^FAILED\|^ERROR\|^E  ' "$work/pytest.log" | head -40
     die "cryptography's tests"
 }
-echo "cryptography: $(tail -1 "$work/pytest.log")"
+echo "cryptography: $(tail -n 1 "$work/pytest.log")"
 for algorithm in AES-128-CBC AES-256-CBC AES-128-GCM AES-256-GCM \
     ChaCha20-Poly1305 POLY1305; do
     must_use cryptography $algorithm 1000

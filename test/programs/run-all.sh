@@ -33,7 +33,7 @@ for script in "$here"/*.sh; do
     cat "$log"
     case $code in
     0) how=works ;;
-    77) how=$(sed -n 's/^skipped:/skipped:/p' "$log" | tail -1) ;;
+    77) how=$(sed -n 's/^skipped:/skipped:/p' "$log" | tail -n 1) ;;
     *)
         how="FAILED ($log)"
         status=1
