@@ -65,20 +65,34 @@ static void make_powers(struct bc_poly1305 *p, uint32_t n)
 static void wide(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks)
 {
     const struct powers *w = (const struct powers *)(const void *)p->powers;
+    uint32_t n = nblocks >= FROM_STEPS ? 4 * LANES : LANES;
     struct limbs h, m;
     struct sum s;
-    uint32_t n = nblocks >= FROM_STEPS ? 4 * LANES : LANES;
+    size_t steps, i;
 
     if (p->npowers < n)
         make_powers(p, n);
 
+    /* One to four steps, so that a multiple of four is left; the first has no
+     * product of h, for the sum so far joins the first block. */
     h = load_blocks(in);
-    add_to_lane0(&h, p->h); /* the sum so far joins the first block */
-    in += 16 * LANES;
-    nblocks -= LANES;
+    add_to_lane0(&h, p->h);
+    steps = p->npowers == 4 * LANES ? (nblocks / LANES - 1) % 4 + 1 : 1;
+    if (steps > 1) {
+        m = load_blocks(in + (steps - 1) * 16 * LANES);
+        s = sum_of(&m);
+        for (i = 1; i < steps - 1; i++) {
+            m = load_blocks(in + (steps - 1 - i) * 16 * LANES);
+            mul_add_step(&s, &m, w->step[i - 1]);
+        }
+        mul_add_step(&s, &h, w->step[steps - 2]);
+        h = carry(&s);
+    }
+    in += steps * 16 * LANES;
+    nblocks -= steps * LANES;
 
     if (p->npowers == 4 * LANES) {
-        for (; nblocks >= 4 * LANES; nblocks -= 4 * LANES) {
+        for (; nblocks; nblocks -= 4 * LANES) {
             /* Pretends that the powers may have moved, or else compilers load
              * them all before the loop, far more than there are registers. */
             __asm__("" : "+r"(w));
@@ -94,13 +108,14 @@ static void wide(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks)
             h = carry(&s);
             in += 4 * 16 * LANES;
         }
-    }
-    for (; nblocks; nblocks -= LANES) {
-        m = load_blocks(in);
-        s = sum_of(&m);
-        mul_add_step(&s, &h, w->step[0]);
-        h = carry(&s);
-        in += 16 * LANES;
+    } else {
+        for (; nblocks; nblocks -= LANES) {
+            m = load_blocks(in);
+            s = sum_of(&m);
+            mul_add_step(&s, &h, w->step[0]);
+            h = carry(&s);
+            in += 16 * LANES;
+        }
     }
     m = load_lanes(w->lane);
     s = products(&h, &m);
