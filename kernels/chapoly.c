@@ -123,73 +123,96 @@ static void begin(struct bc_chapoly *c, size_t len)
     mac_pad(c);
 }
 
-/* nblocks 64-byte blocks, a multiple of a pass, with no key stream open. */
-static void bulk(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                 size_t nblocks, int decrypt)
+/* The key stream over len bytes, and no MAC. */
+static void cipher(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                   size_t len)
 {
-    if (c->ops->encrypt) {
-        c->mac.len += 64 * nblocks;
-        (decrypt ? c->ops->decrypt : c->ops->encrypt)(c, out, in, nblocks);
-        return;
-    }
-    while (nblocks) {
-        size_t n = nblocks < CHUNK / 64 ? nblocks : CHUNK / 64;
+    size_t n, many = c->ops->many;
 
-        if (decrypt)
-            bc_poly1305_update(&c->mac, in, 64 * n);
-        c->ops->chacha20(c->state, out, in, n);
-        if (!decrypt)
-            bc_poly1305_update(&c->mac, out, 64 * n);
-        in += 64 * n;
-        out += 64 * n;
-        nblocks -= n;
-    }
-}
-
-static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                         size_t len, int decrypt)
-{
-    size_t n, many = c->ops->many, last_pass = c->end / 64;
-
-    if (len == 0)
-        return;
-    if (c->msg_len == 0) {
-        begin(c, len);
-        last_pass = 0;
-    }
-    c->msg_len += len;
     for (;;) {
         n = c->end - c->at;
         if (n > len)
             n = len;
         if (n) { /* head, and tail: key stream made before */
-            if (decrypt)
-                bc_poly1305_update(&c->mac, in, n);
             c->ops->use_stream(out, in, c->stream + c->at, n);
-            if (!decrypt)
-                bc_poly1305_update(&c->mac, out, n);
             c->at += (uint32_t)n;
             in += n;
             out += n;
             len -= n;
         }
-        if (len == 0)
-            return;
         n = len / 64 & ~(many - 1);
         if (n) {
-            bulk(c, out, in, n, decrypt);
+            c->ops->chacha20(c->state, out, in, n);
+            c->at = 0;
+            c->end = 0;
             in += 64 * n;
             out += 64 * n;
             len -= 64 * n;
-            last_pass = 0;
         }
         if (len == 0)
             return;
         /* A message in small pieces: look further ahead with each pass. */
         n = len / 64 + (len % 64 != 0);
-        if (n < 2 * last_pass)
-            n = 2 * last_pass;
+        if (n < 2 * (c->end / 64))
+            n = 2 * (c->end / 64);
         make_stream(c, whole_pass(c, n));
+    }
+}
+
+/* Cipher and MAC, one after the other: of decryption the MAC comes first, for
+ * out may be in. */
+static void two_passes(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                       size_t len, int decrypt)
+{
+    if (decrypt)
+        bc_poly1305_update(&c->mac, in, len);
+    cipher(c, out, in, len);
+    if (!decrypt)
+        bc_poly1305_update(&c->mac, out, len);
+}
+
+/* Whole longest passes, when no key stream is open, where the level has a joint
+ * pass. Returns how many bytes it did, fewer than a pass short of len. */
+static size_t joint_pass(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                         size_t len, int decrypt)
+{
+    size_t nblocks = len / 64 & ~(size_t)(c->ops->many - 1);
+
+    if (nblocks == 0)
+        return 0;
+    c->at = 0;
+    c->end = 0;
+    c->mac.len += 64 * nblocks;
+    (decrypt ? c->ops->decrypt : c->ops->encrypt)(c, out, in, nblocks);
+    return 64 * nblocks;
+}
+
+static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                         size_t len, int decrypt)
+{
+    size_t n;
+
+    if (len == 0)
+        return;
+    if (c->msg_len == 0)
+        begin(c, len);
+    c->msg_len += len;
+    if (c->ops->encrypt && len >= c->end - c->at) {
+        n = c->end - c->at;
+        two_passes(c, out, in, n, decrypt);
+        n += joint_pass(c, out + n, in + n, len - n, decrypt);
+        in += n;
+        out += n;
+        len -= n;
+    }
+    for (; len; len -= n) {
+        /* Ends with a longest pass, unless the message ends. */
+        n = c->end - c->at + CHUNK;
+        if (n > len)
+            n = len;
+        two_passes(c, out, in, n, decrypt);
+        in += n;
+        out += n;
     }
 }
 
