@@ -12,14 +12,51 @@
 
 #include "poly1305_64.h"
 
+/*
+ * poly1305_64_block() over and over, arranged for the shortest chain from one
+ * block to the next. What h2 holds above 2^130 folds back five times, as
+ * over = 5 (h2 / 4). Added to h0 it would hold up all multiplications; as
+ * (h + over) r = h r + over r it holds up its own two. On Zen 5 a block takes
+ * 10.7 cycles instead of 13.5. Beside a vector kernel, which leaves the
+ * multiplier and not the chain as the limit, the other form is better.
+ *
+ *   before: h0, h1 < 2^64, h2 < 2^63.3, so over < 2^63.7;
+ *           without over and with the block, h2 <= 5
+ *   d0 = h0 r0 + h1 s1 + over r0  < 2^124 + 2^125 + 2^124
+ *   d1 = h0 r1 + h1 r0 + over r1 + h2 s1, and the carry of d0
+ *                                 < 2^124 + 2^124 + 2^124 + 2^65
+ *   h2 = h2 r0 + carry of d1      < 2^62.4 + 2^62 < 2^63.3
+ *
+ * and the stored form, with over added at last, has h2 <= 4 again.
+ */
 static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
                    uint32_t hibit)
 {
-    struct poly1305_64 x = poly1305_64_load(p);
+    struct poly1305_64 h = poly1305_64_load(p);
+    struct u128 d0, d1, x;
+    uint64_t over = 0;
 
-    for (; nblocks; nblocks--, in += 16)
-        poly1305_64_block(&x, in, hibit);
-    poly1305_64_store(p, x);
+    for (; nblocks; nblocks--, in += 16) {
+        add192(&h.h0, &h.h1, &h.h2, load_le64(in), load_le64(in + 8), hibit);
+        d0 = mul64(h.h0, h.r0);
+        x = mul64(h.h1, h.s1);
+        add128(&d0, x.lo, x.hi);
+        d1 = mul64(h.h0, h.r1);
+        x = mul64(h.h1, h.r0);
+        add128(&d1, x.lo, x.hi);
+        add128(&d1, h.h2 * h.s1, h.h2 * h.r0);
+        x = mul64(over, h.r0);
+        add128(&d0, x.lo, x.hi);
+        x = mul64(over, h.r1);
+        add128(&d1, x.lo, x.hi);
+        add128(&d1, d0.hi, 0);
+        h.h0 = d0.lo;
+        h.h1 = d1.lo;
+        h.h2 = d1.hi & 3;
+        over = (d1.hi >> 2) + (d1.hi & ~UINT64_C(3));
+    }
+    add192(&h.h0, &h.h1, &h.h2, over, 0, 0);
+    poly1305_64_store(p, h);
 }
 
 #else
