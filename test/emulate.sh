@@ -54,9 +54,10 @@ make_guest() {
     [ ! -f "$out/guest/initrd" ] || return 0
     (
         cd "$out"
-        ls linux-image-*.deb >/dev/null 2>&1 || apt-get -qq download \
-            "$(apt-cache depends $guest_kernel |
-                sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p')"
+        image=$(apt-cache depends $guest_kernel |
+            sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p')
+        ls linux-image-*.deb >/dev/null 2>&1 ||
+            apt-get -qq -o APT::Sandbox::User=root download "$image"
         dpkg-deb --fsys-tarfile linux-image-*.deb |
             tar -xOf - --wildcards './boot/vmlinuz-*' >vmlinuz
     )

@@ -4,7 +4,8 @@
 #
 #     sh test/other_openssl.sh [BUILD-FOLDER [RELEASE...]]
 #
-# Defaults: build/release, and trixie and sid. Fetches libcrypto, openssl and
+# Defaults: build/release, and trixie, sid and experimental (OpenSSL 3.5, 3.6 and
+# 4.0 at the time of writing). Fetches libcrypto, openssl and
 # the libraries below them from this machine's own mirror into
 # ~/.cache/bulkcipher (BULKCIPHER_CACHE in the environment: elsewhere), and runs
 # each program with their dynamic linker. Nothing is installed.
@@ -13,7 +14,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../build/release}" && pwd)
 [ $# = 0 ] || shift
-[ $# != 0 ] || set -- trixie sid
+[ $# != 0 ] || set -- trixie sid experimental
 cache=${BULKCIPHER_CACHE:-$HOME/.cache/bulkcipher}
 unset OPENSSL_CONF OPENSSL_MODULES
 
@@ -28,15 +29,20 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
 fetch() {
     mkdir -p "$2/lists/partial" "$2/archives/partial"
     echo "deb $mirror $1 main" >"$2/sources.list"
+    # Experimental is no whole release; the rest of it is sid.
+    [ "$1" != experimental ] || echo "deb $mirror sid main" >>"$2/sources.list"
     (
         cd "$2"
         set -- -q -o Dir::Etc::sourcelist="$PWD/sources.list" \
             -o Dir::Etc::sourceparts=/dev/null \
             -o Dir::State::lists="$PWD/lists" -o Dir::Cache="$PWD" \
-            -o APT::Sandbox::User=root
+            -o APT::Sandbox::User=root -o APT::Default-Release="$1"
         rm -f ./*.deb
         apt-get "$@" update
-        apt-get "$@" download libc6 libssl3t64 openssl zlib1g libzstd1
+        apt-get "$@" download libc6 openssl zlib1g libzstd1
+        # The library's package is the one that this openssl depends on.
+        apt-get "$@" download "$(dpkg-deb -f openssl_*.deb Depends |
+            grep -o 'libssl[0-9a-z]*' | head -n 1)"
         for package in ./*.deb; do
             dpkg-deb -x "$package" root.new
         done
@@ -79,7 +85,7 @@ EOF
 for release; do
     folder=$cache/$release
     [ -d "$folder/root" ] || fetch "$release" "$folder"
-    libraries=$(dirname "$(find "$folder/root" -name libcrypto.so.3)")
+    libraries=$(dirname "$(find "$folder/root" -name 'libcrypto.so.[0-9]')")
     linker=$(find "$folder/root" -name 'ld-linux-*' | head -n 1)
     wrap "$folder/root/usr/bin/openssl"
     wrap "$build/test/aead_file"

@@ -79,8 +79,13 @@ struct state {
     uint8_t iv[16], updated[16];
 };
 
-static void look(EVP_CIPHER_CTX *ctx, struct state *s)
+static void look(EVP_CIPHER_CTX *ctx, enum phase phase, struct state *s)
 {
+    /* Since 4.0 an encrypting GCM context without an IV answers the question
+     * for it with a random one: nothing to compare. */
+    int random_iv = OpenSSL_version_num() >= 0x40000000 && phase < READY &&
+                    EVP_CIPHER_CTX_get_mode(ctx) == EVP_CIPH_GCM_MODE &&
+                    EVP_CIPHER_CTX_is_encrypting(ctx);
     OSSL_PARAM p[] = {
         OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_KEYLEN, &s->key_len),
         OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_IVLEN, &s->iv_len),
@@ -93,8 +98,10 @@ static void look(EVP_CIPHER_CTX *ctx, struct state *s)
     memset(s, 0x55, sizeof(*s));
     if (!EVP_CIPHER_CTX_get_params(ctx, p))
         s->padding = 77;
-    EVP_CIPHER_CTX_get_original_iv(ctx, s->iv, sizeof(s->iv));
-    EVP_CIPHER_CTX_get_updated_iv(ctx, s->updated, sizeof(s->updated));
+    if (!random_iv) {
+        EVP_CIPHER_CTX_get_original_iv(ctx, s->iv, sizeof(s->iv));
+        EVP_CIPHER_CTX_get_updated_iv(ctx, s->updated, sizeof(s->updated));
+    }
     ERR_clear_error();
 }
 
@@ -179,8 +186,8 @@ static void check_set(const struct fixture *f, enum phase phase,
     CHECK_INT(EVP_CIPHER_CTX_set_params(a, p), ret);
     CHECK_ERRORS(errors_take(), errors);
     if (!(is_tls && ret)) { /* its random part differs */
-        look(a, &x);
-        look(b, &y);
+        look(a, phase, &x);
+        look(b, phase, &y);
         CHECK_MEM(&x, &y, sizeof(x));
         /* Encryption without an IV makes a random one; the stricter rules of
          * ChaCha20-Poly1305 are in p_misuse. */
@@ -235,8 +242,8 @@ static void check_arrays(const struct fixture *f, enum phase phase)
             errors = errors_take();
             CHECK_INT(EVP_CIPHER_CTX_set_params(a, p), ret);
             CHECK_ERRORS(errors_take(), errors);
-            look(a, &x);
-            look(b, &y);
+            look(a, phase, &x);
+            look(b, phase, &y);
             CHECK_MEM(&x, &y, sizeof(x));
             EVP_CIPHER_CTX_free(a);
             EVP_CIPHER_CTX_free(b);
@@ -295,8 +302,8 @@ static void check_ctrls(const struct fixture *f, enum phase phase)
                 CHECK_MEM(got, want, sizeof(got));
             CHECK_INT(EVP_CIPHER_CTX_get_iv_length(a),
                       EVP_CIPHER_CTX_get_iv_length(b));
-            look(a, &x);
-            look(b, &y);
+            look(a, phase, &x);
+            look(b, phase, &y);
             CHECK_MEM(&x, &y, sizeof(x));
             EVP_CIPHER_CTX_free(a);
             EVP_CIPHER_CTX_free(b);
