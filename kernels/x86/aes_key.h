@@ -40,13 +40,40 @@ INLINE block prefix_xor(block a)
         zero = _mm_aesenclast_si128(zero, k);                                  \
     } while (0)
 
+/*
+ * 128 bits: round key i comes from the one before and T[i], which SubWord made:
+ *     w0' = w0 + T[i],  w1' = w1 + w0',  w2' = w2 + w1',  w3' = w3 + w2'.
+ * All that the next SubWord waits for is the last word, W[i] = w3'. Solved for
+ * the last words alone,
+ *     W[i] = W[i-4] + T[i],
+ *     w2' = W[i] + W[i-1],  w1' = W[i] + W[i-2],
+ *     w0' = W[i] + W[i-1] + W[i-2] + W[i-3].
+ * W[i-4] goes into AESENCLAST as its key, so that the chain is a shuffle and an
+ * AESENCLAST a round key: on Zen 5 a fifth of the time less than with words
+ * added one after the other. (Keeping W[i] in all four rotations saves the
+ * shuffle, too, but clang then spills some to the stack, to be left there, and
+ * so it does with 256 bits in this form.)
+ */
 INLINE block expand_128(struct bc_aes_key *key, const uint8_t *raw)
 {
     block a = b_load(raw), zero;
+    block pairs = b_xor(a, _mm_slli_si128(a, 4));
+    /* W[i] to W[i-3], each in all four columns; before the first round key
+     * what makes the equations true. */
+    block w = _mm_shuffle_epi32(a, 0xff), w1 = _mm_shuffle_epi32(pairs, 0xff);
+    block w2 = _mm_shuffle_epi32(b_xor(a, _mm_slli_si128(a, 8)), 0xff);
+    block w3 = _mm_shuffle_epi32(prefix_xor(a), 0xff), next;
 
+/* Of equal words the shifts leave 0 and 2, 0 and 1, and 0. */
 #define STEP(i, rcon, emit)                                                    \
-    a = b_xor(prefix_xor(a), _mm_aesenclast_si128(last_word_rotated(a),        \
-                                                  _mm_set1_epi32(rcon)));      \
+    next = _mm_aesenclast_si128(last_word_rotated(w),                          \
+                                b_xor(w3, _mm_set1_epi32(rcon)));              \
+    w3 = w2;                                                                   \
+    w2 = w1;                                                                   \
+    w1 = w;                                                                    \
+    w = next;                                                                  \
+    a = b_xor(w, b_xor(_mm_srli_epi64(w1, 32),                                 \
+                       b_xor(_mm_srli_si128(w2, 8), _mm_srli_si128(w3, 12)))); \
     emit(i, a)
 
     ROUND_KEY(0, a);
