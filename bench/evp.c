@@ -59,18 +59,23 @@ enum bench_job limit_job(const struct algorithm *a, int encrypt)
 static void configure(struct side *s, const char *folder, const char *isa)
 {
     char path[] = "/tmp/bench-openssl-XXXXXX.cnf";
+    /* libcrypto would look for a relative name below its own folder. */
+    char *absolute = realpath(folder, NULL);
     int fd = mkstemps(path, 4);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     int ok;
 
+    if (absolute == NULL)
+        bench_die("there is no folder %s", folder);
     if (f == NULL)
         bench_die("cannot write %s", path);
     fprintf(f,
             "openssl_conf = init\n[init]\nproviders = providers\n"
             "[providers]\n%s = section\n"
             "[section]\nmodule = %s/%s.so\nactivate = 1\nisa = %s\n",
-            s->name, folder, s->name, isa);
+            s->name, absolute, s->name, isa);
     fclose(f);
+    free(absolute);
     ok = OSSL_LIB_CTX_load_config(s->libctx, path);
     unlink(path);
     if (!ok)
