@@ -59,7 +59,13 @@ static void add_row(const char *section, const struct algorithm *a,
 static const char message[] = "message";
 static const char hot_path[] = "hot path";
 static const char pieces[] = "pieces";
-static const char threads[] = "threads";
+static const char threads_key[] = "threads, key";
+static const char threads_cipher[] = "threads, cipher";
+
+static int has_threads(const struct row *r)
+{
+    return r->section == threads_key || r->section == threads_cipher;
+}
 
 static void add_messages(const struct algorithm *a)
 {
@@ -254,6 +260,7 @@ static void run_row(const struct bench_options *o, const struct side *sides,
 struct worker {
     const struct side *side;
     const struct algorithm *algorithm;
+    unsigned parts;
     pthread_barrier_t *begin;
     double milliseconds;
     double cpu_ns; /* per operation */
@@ -277,8 +284,7 @@ static void *work(void *arg)
     struct job j;
     double begin, cpu, done = 0;
 
-    job_open(&j, w->side, w->algorithm, 1, JOB_CIPHER | JOB_KEY | JOB_DATA, 16,
-             out, in);
+    job_open(&j, w->side, w->algorithm, 1, w->parts, 16, out, in);
     job_run(&j, REPS);
     pthread_barrier_wait(w->begin);
     begin = bench_now();
@@ -293,7 +299,7 @@ static void *work(void *arg)
 }
 
 static double run_threads(const struct side *side, const struct algorithm *a,
-                          int n, double milliseconds)
+                          unsigned parts, int n, double milliseconds)
 {
     pthread_t thread[MAX_THREADS];
     struct worker w[MAX_THREADS];
@@ -302,7 +308,7 @@ static double run_threads(const struct side *side, const struct algorithm *a,
 
     pthread_barrier_init(&begin, NULL, (unsigned)n);
     for (int i = 0; i < n; i++) {
-        w[i] = (struct worker){side, a, &begin, milliseconds, 0};
+        w[i] = (struct worker){side, a, parts, &begin, milliseconds, 0};
         if (pthread_create(&thread[i], NULL, work, &w[i]) != 0)
             bench_die("no thread");
     }
@@ -314,31 +320,55 @@ static double run_threads(const struct side *side, const struct algorithm *a,
     return sum / n;
 }
 
-static void race_threads(const struct bench_options *o,
-                         const struct side *sides)
+/* One thread, as many as there are cores, and eight: side by side, window by
+ * window, for each of the sides. */
+static void race_threads_of(const struct bench_options *o,
+                            const struct side *sides, const char *section,
+                            const struct algorithm *a, unsigned parts,
+                            int cores)
 {
+    static const char *const names[] = {
+        "1 thread",  "2 threads", "3 threads", "4 threads",
+        "5 threads", "6 threads", "7 threads", "8 threads",
+    };
     double milliseconds = o->smoke ? 1 : o->quick ? 40 : 120;
-    int times = o->smoke ? 1 : 6;
+    int times = o->smoke ? 1 : 6, counts[3] = {1}, n = 1;
+    struct row *r;
 
-    for (size_t i = 0; i < algorithms_count; i++) {
-        const struct algorithm *a = &algorithms[i];
-        struct row *r;
+    if (cores > 1 && cores < MAX_THREADS)
+        counts[n++] = cores;
+    counts[n++] = MAX_THREADS;
+    for (int i = 0; i < n; i++)
+        add_row(section, a, names[counts[i] - 1], 1, 0, 16);
+    r = &rows[rows_count - (size_t)n];
+    for (int t = 0; t < times; t++)
+        for (int side = 0; side < SIDES; side++)
+            for (int i = 0; i < n; i++)
+                bench_series_add(&r[i].series[side],
+                                 run_threads(&sides[side], a, parts, counts[i],
+                                             milliseconds));
+}
 
-        if (!bench_wanted(o, a->name) || a->family == FAMILY_POLY1305 ||
-            a->keylen == 24)
-            continue;
-        bench_progress("threads: %s ...", a->name);
-        add_row(threads, a, "1 thread", 1, 0, 16);
-        add_row(threads, a, "8 threads", 1, 0, 16);
-        r = &rows[rows_count - 2];
-        for (int t = 0; t < times; t++) {
-            for (int side = 0; side < SIDES; side++) {
-                bench_series_add(&r[0].series[side],
-                                 run_threads(&sides[side], a, 1, milliseconds));
-                bench_series_add(
-                    &r[1].series[side],
-                    run_threads(&sides[side], a, MAX_THREADS, milliseconds));
-            }
+static void race_threads(const struct bench_options *o,
+                         const struct side *sides, int cores)
+{
+    static const struct {
+        const char *section;
+        unsigned parts;
+    } jobs[] = {
+        {threads_key, JOB_KEY | JOB_DATA},
+        {threads_cipher, JOB_CIPHER | JOB_KEY | JOB_DATA},
+    };
+
+    for (size_t k = 0; k < sizeof(jobs) / sizeof(jobs[0]); k++) {
+        for (size_t i = 0; i < algorithms_count; i++) {
+            const struct algorithm *a = &algorithms[i];
+
+            if (!bench_wanted(o, a->name) || a->family == FAMILY_POLY1305 ||
+                a->keylen == 24)
+                continue;
+            bench_progress("%s: %s ...", jobs[k].section, a->name);
+            race_threads_of(o, sides, jobs[k].section, a, jobs[k].parts, cores);
         }
     }
 }
@@ -407,12 +437,14 @@ static void print_job_head(const struct row *r)
     const char *title =
         r->section == hot_path ? "Re-keying and short messages, ns"
         : r->section == pieces ? "One call against many small ones, ns"
-                               : "Threads with a context each, ns of processor "
-                                 "time for cipher + key + nonce + 16 B";
+        : r->section == threads_key
+            ? "Threads with a context each, ns of processor time for key + "
+              "nonce + 16 B"
+            : "The same for cipher + key + nonce + 16 B";
 
     printf("\n%s\n%-18s %-8s %-27s %9s %9s %10s %7s %8s %s\n", title, "", "",
            "", "floor", "ours", "default", "ratio", "(median)",
-           r->section == threads ? "" : "allocations ours, default");
+           has_threads(r) ? "" : "allocations ours, default");
 }
 
 static void print_job(const struct row *r, const struct figures *f)
@@ -421,7 +453,7 @@ static void print_job(const struct row *r, const struct figures *f)
            r->algorithm->name, direction_name(r->algorithm, r->encrypt), r->job,
            f->least[FLOOR], f->least[OURS], f->least[DEFAULT], f->ratio,
            f->middle_ratio);
-    if (r->section == threads)
+    if (has_threads(r))
         printf("\n");
     else
         printf(" %6g %6g\n", r->allocations[OURS], r->allocations[DEFAULT]);
@@ -557,7 +589,7 @@ int main(int argc, char **argv)
     add_rows(&o);
     done = run_rows(&o, sides, &buffers, &limits);
     cores = bench_unpin();
-    race_threads(&o, sides);
+    race_threads(&o, sides, cores);
     bench_progress(NULL);
     if (o.smoke) {
         printf("%zu rows verified\n", done);
