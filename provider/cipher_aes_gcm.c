@@ -29,7 +29,8 @@ struct gcm_ctx {
     uint8_t record_seen; /* so was one before */
     uint8_t record_aad[PROV_TLS_AAD];
     uint8_t tag[TAG];
-    uint64_t records; /* encrypted under this key */
+    uint8_t made[TAG]; /* by a decryption, to compare; wiped with the rest */
+    uint64_t records;  /* encrypted under this key */
     uint8_t iv[MAX_IV];
     struct bc_gcm gcm;
 };
@@ -227,77 +228,125 @@ static int gcm_get_tag(const struct gcm_ctx *ctx, OSSL_PARAM *p)
     return 1;
 }
 
-static int gcm_get_ctx_params(void *vctx, OSSL_PARAM params[])
+static int gcm_get_size(const struct gcm_ctx *ctx, OSSL_PARAM *p, size_t size)
 {
-    struct gcm_ctx *ctx = vctx;
+    if (!prov_set_size_t(ctx->prov, p, size))
+        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
+    return 1;
+}
+
+static inline __attribute__((always_inline)) int
+gcm_get_param(struct gcm_ctx *ctx, int index, OSSL_PARAM *p)
+{
+    switch (index) {
+    case get_IVLEN:
+        return gcm_get_size(ctx, p, ctx->ivlen);
+    case get_KEYLEN:
+        return gcm_get_size(ctx, p, ctx->keylen);
+    case get_TAGLEN:
+        return gcm_get_size(ctx, p, ctx->taglen != 0 ? ctx->taglen : TAG);
+    case get_IV:
+    case get_UPDATED_IV:
+        return gcm_get_iv(ctx, p);
+    case get_TLS_AAD_PAD:
+        return gcm_get_size(ctx, p, ctx->record_seen ? PROV_TLS_TAG : 0);
+    case get_TAG:
+        return gcm_get_tag(ctx, p);
+    case get_TLS_IV_GEN:
+        return p->data != NULL && p->data_type == OSSL_PARAM_OCTET_STRING &&
+               gcm_generate_iv(ctx, p->data, p->data_size);
+    case get_IV_GENERATED:
+        return prov_set_uint(ctx->prov, p, ctx->iv_random);
+    default: /* not known here */
+        return 1;
+    }
+}
+
+/* Any number of them. Not part of the next function, so that what libcrypto
+ * asks at every init does not pay for the registers it saves. */
+static __attribute__((noinline)) int gcm_get_params(struct gcm_ctx *ctx,
+                                                    OSSL_PARAM params[])
+{
+    /* The default provider's order: it decides which error comes first. */
+    static const uint8_t order[] = {
+        get_IVLEN, get_KEYLEN,     get_TAGLEN,
+        get_IV,    get_UPDATED_IV, get_TLS_AAD_PAD,
+        get_TAG,   get_TLS_IV_GEN, get_IV_GENERATED};
     struct prov_found found;
     OSSL_PARAM *p;
+    size_t i;
 
-    if (ctx == NULL || !get_find(ctx->prov, params, &found))
+    if (!get_find(ctx->prov, params, &found))
         return 0;
-    if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->ivlen))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->keylen))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if (found.seen < UINT32_C(1) << get_TAGLEN) /* all that an init asks */
-        return 1;
-    if ((p = PROV_PARAM(params, found, get_TAGLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->taglen != 0 ? ctx->taglen : TAG))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_IV)) != NULL && !gcm_get_iv(ctx, p))
-        return 0;
-    if ((p = PROV_PARAM(params, found, get_UPDATED_IV)) != NULL &&
-        !gcm_get_iv(ctx, p))
-        return 0;
-    if ((p = PROV_PARAM(params, found, get_TLS_AAD_PAD)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->record_seen ? PROV_TLS_TAG : 0))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_TAG)) != NULL &&
-        !gcm_get_tag(ctx, p))
-        return 0;
-    if ((p = PROV_PARAM(params, found, get_TLS_IV_GEN)) != NULL &&
-        (p->data == NULL || p->data_type != OSSL_PARAM_OCTET_STRING ||
-         !gcm_generate_iv(ctx, p->data, p->data_size)))
-        return 0;
-    if ((p = PROV_PARAM(params, found, get_IV_GENERATED)) != NULL &&
-        !prov_set_uint(ctx->prov, p, ctx->iv_random))
-        return 0;
+    for (i = 0; i < sizeof(order); i++) {
+        p = PROV_PARAM(params, found, order[i]);
+        if (p != NULL && !gcm_get_param(ctx, order[i], p))
+            return 0;
+    }
     return 1;
+}
+
+static int gcm_get_ctx_params(void *ctx, OSSL_PARAM params[])
+{
+    if (ctx == NULL)
+        return 0;
+    if (prov_single(params))
+        return gcm_get_param(ctx, get_index(params->key), params);
+    return gcm_get_params(ctx, params);
 }
 
 static int gcm_set_tag(struct gcm_ctx *ctx, const OSSL_PARAM *p)
 {
     const struct prov *prov = ctx->prov;
-    uint8_t tag[TAG];
-    size_t len;
+    const uint8_t *tag = prov_get_octets(prov, p, TAG);
 
-    if (!prov_get_octets(prov, p, tag, TAG, &len))
+    if (tag == NULL)
         return prov_raise(prov, FAILED_TO_GET_PARAMETER);
     if (ctx->encrypting)
         return prov->core_version >= PROV_VERSION(4, 1, 0)
                    ? prov_raise(prov, TAG_NOT_NEEDED)
                    : prov_raise(prov, INVALID_TAG);
-    if (len == 0)
+    if (p->data_size == 0)
         return prov_raise(prov, INVALID_TAG);
-    memcpy(ctx->tag, tag, len);
-    ctx->taglen = len;
+    ctx->taglen = p->data_size;
+    if (p->data_size == TAG) /* with a constant length: no call */
+        memcpy(ctx->tag, tag, TAG);
+    else
+        memcpy(ctx->tag, tag, p->data_size);
+    return 1;
+}
+
+static int gcm_set_ivlen(struct gcm_ctx *ctx, const OSSL_PARAM *p)
+{
+    size_t len;
+
+    if (!prov_get_size_t(ctx->prov, p, &len))
+        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
+    if (len == 0 || len > MAX_IV)
+        return prov_raise(ctx->prov, INVALID_IV_LENGTH);
+    if (len != ctx->ivlen) {
+        if (ctx->iv_state != PROV_IV_NONE)
+            ctx->iv_state = PROV_IV_FINISHED;
+        ctx->ivlen = len;
+    }
     return 1;
 }
 
 /* The header of the record that the next update brings. Its length field
  * counts the explicit IV, and the tag of a received record; the AAD counts
  * neither. */
-static int gcm_set_record(struct gcm_ctx *ctx, const uint8_t *aad, size_t len)
+static int gcm_set_record(struct gcm_ctx *ctx, const OSSL_PARAM *p)
 {
     size_t around = EXPLICIT_IV + (ctx->encrypting ? 0 : TAG), payload;
+    const uint8_t *aad = p->data;
 
-    if (aad == NULL || len != PROV_TLS_AAD)
-        return 0;
+    if (p->data_type != OSSL_PARAM_OCTET_STRING)
+        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
+    if (aad == NULL || p->data_size != PROV_TLS_AAD)
+        return prov_raise(ctx->prov, INVALID_AAD);
     payload = (size_t)aad[PROV_TLS_AAD - 2] << 8 | aad[PROV_TLS_AAD - 1];
     if (payload < around)
-        return 0;
+        return prov_raise(ctx->prov, INVALID_AAD);
     payload -= around;
     memcpy(ctx->record_aad, aad, PROV_TLS_AAD - 2);
     ctx->record_aad[PROV_TLS_AAD - 2] = (uint8_t)(payload >> 8);
@@ -307,44 +356,55 @@ static int gcm_set_record(struct gcm_ctx *ctx, const uint8_t *aad, size_t len)
     return 1;
 }
 
-static int gcm_set_ctx_params(void *vctx, const OSSL_PARAM params[])
+static inline __attribute__((always_inline)) int
+gcm_set_param(struct gcm_ctx *ctx, int index, const OSSL_PARAM *p)
 {
-    struct gcm_ctx *ctx = vctx;
+    switch (index) {
+    case set_TAG:
+        return gcm_set_tag(ctx, p);
+    case set_IVLEN:
+        return gcm_set_ivlen(ctx, p);
+    case set_TLS_AAD:
+        return gcm_set_record(ctx, p);
+    case set_TLS_IV_FIXED:
+        if (p->data_type != OSSL_PARAM_OCTET_STRING ||
+            !gcm_fix_iv(ctx, p->data, p->data_size))
+            return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
+        return 1;
+    case set_TLS_IV_INV:
+        return p->data != NULL && p->data_type == OSSL_PARAM_OCTET_STRING &&
+               gcm_take_iv(ctx, p->data, p->data_size);
+    default: /* not known here */
+        return 1;
+    }
+}
+
+static __attribute__((noinline)) int gcm_set_params(struct gcm_ctx *ctx,
+                                                    const OSSL_PARAM params[])
+{
+    static const uint8_t order[] = {set_TAG, set_IVLEN, set_TLS_AAD,
+                                    set_TLS_IV_FIXED, set_TLS_IV_INV};
     struct prov_found found;
     const OSSL_PARAM *p;
-    size_t len;
+    size_t i;
 
-    if (ctx == NULL || !set_find(ctx->prov, params, &found))
+    if (!set_find(ctx->prov, params, &found))
         return 0;
-    if ((p = PROV_PARAM(params, found, set_TAG)) != NULL &&
-        !gcm_set_tag(ctx, p))
-        return 0;
-    if ((p = PROV_PARAM(params, found, set_IVLEN)) != NULL) {
-        if (!prov_get_size_t(ctx->prov, p, &len))
-            return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-        if (len == 0 || len > MAX_IV)
-            return prov_raise(ctx->prov, INVALID_IV_LENGTH);
-        if (len != ctx->ivlen) {
-            if (ctx->iv_state != PROV_IV_NONE)
-                ctx->iv_state = PROV_IV_FINISHED;
-            ctx->ivlen = len;
-        }
+    for (i = 0; i < sizeof(order); i++) {
+        p = PROV_PARAM(params, found, order[i]);
+        if (p != NULL && !gcm_set_param(ctx, order[i], p))
+            return 0;
     }
-    if ((p = PROV_PARAM(params, found, set_TLS_AAD)) != NULL) {
-        if (p->data_type != OSSL_PARAM_OCTET_STRING)
-            return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-        if (!gcm_set_record(ctx, p->data, p->data_size))
-            return prov_raise(ctx->prov, INVALID_AAD);
-    }
-    if ((p = PROV_PARAM(params, found, set_TLS_IV_FIXED)) != NULL &&
-        (p->data_type != OSSL_PARAM_OCTET_STRING ||
-         !gcm_fix_iv(ctx, p->data, p->data_size)))
-        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, set_TLS_IV_INV)) != NULL &&
-        (p->data == NULL || p->data_type != OSSL_PARAM_OCTET_STRING ||
-         !gcm_take_iv(ctx, p->data, p->data_size)))
-        return 0;
     return 1;
+}
+
+static int gcm_set_ctx_params(void *ctx, const OSSL_PARAM params[])
+{
+    if (ctx == NULL)
+        return 0;
+    if (prov_single(params))
+        return gcm_set_param(ctx, set_index(params->key), params);
+    return gcm_set_params(ctx, params);
 }
 
 /* ---- Init ---------------------------------------------------------------- */
@@ -399,7 +459,6 @@ static int gcm_record(struct gcm_ctx *ctx, uint8_t *out, size_t *outl,
                       const uint8_t *in, size_t len)
 {
     uint8_t *payload = out + EXPLICIT_IV;
-    uint8_t tag[TAG];
     int ok = 0;
 
     if (!ctx->key_set || out == NULL || out != in || len < EXPLICIT_IV + TAG)
@@ -422,13 +481,12 @@ static int gcm_record(struct gcm_ctx *ctx, uint8_t *out, size_t *outl,
             goto end;
         bc_gcm_aad(&ctx->gcm, ctx->record_aad, PROV_TLS_AAD);
         bc_gcm_decrypt(&ctx->gcm, payload, payload, len);
-        bc_gcm_tag(&ctx->gcm, tag);
-        ok = bc_ct_equal(tag, payload + len, TAG);
+        bc_gcm_tag(&ctx->gcm, ctx->made);
+        ok = bc_ct_equal(ctx->made, payload + len, TAG);
         if (ok)
             *outl = len;
         else
             bc_wipe(payload, len);
-        bc_wipe(tag, sizeof(tag));
     }
 end:
     ctx->iv_state = PROV_IV_FINISHED;
@@ -437,20 +495,25 @@ end:
 }
 
 /* Gets a message under way, if key and IV allow one. */
-static int gcm_ready(struct gcm_ctx *ctx)
+static __attribute__((noinline)) int gcm_begin(struct gcm_ctx *ctx)
 {
     if (!ctx->key_set || ctx->iv_state == PROV_IV_FINISHED)
         return 0;
     if (ctx->iv_state == PROV_IV_NONE && !gcm_random_iv(ctx))
         return 0;
-    if (ctx->iv_state == PROV_IV_GIVEN)
-        gcm_start(ctx);
+    gcm_start(ctx);
     return 1;
 }
 
+/* A message is under way only with a key. */
+static inline int gcm_ready(struct gcm_ctx *ctx)
+{
+    return ctx->iv_state == PROV_IV_IN_USE || gcm_begin(ctx);
+}
+
 /* AAD (out == NULL) or data; len is not 0. */
-static int gcm_data(struct gcm_ctx *ctx, uint8_t *out, const uint8_t *in,
-                    size_t len)
+static inline int gcm_data(struct gcm_ctx *ctx, uint8_t *out, const uint8_t *in,
+                           size_t len)
 {
     struct bc_gcm *g = &ctx->gcm;
 
@@ -476,7 +539,6 @@ static int gcm_data(struct gcm_ctx *ctx, uint8_t *out, const uint8_t *in,
 static int gcm_end(struct gcm_ctx *ctx)
 {
     const struct prov *prov = ctx->prov;
-    uint8_t tag[TAG];
     int ok;
 
     if (!gcm_ready(ctx))
@@ -491,10 +553,9 @@ static int gcm_end(struct gcm_ctx *ctx)
         return prov->core_version >= PROV_VERSION(4, 0, 0)
                    ? prov_raise(prov, TAG_NOT_SET)
                    : 0;
-    bc_gcm_tag(&ctx->gcm, tag);
-    ok = bc_ct_equal(tag, ctx->tag, ctx->taglen);
-    bc_wipe(tag, sizeof(tag));
+    bc_gcm_tag(&ctx->gcm, ctx->made);
     ctx->iv_state = PROV_IV_FINISHED;
+    ok = bc_ct_equal(ctx->made, ctx->tag, ctx->taglen);
     if (!ok && prov->core_version >= PROV_VERSION(4, 1, 0))
         prov_raise(prov, BAD_DECRYPT);
     return ok;

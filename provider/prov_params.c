@@ -176,16 +176,16 @@ int prov_set_octets_or_ptr(const struct prov *prov, OSSL_PARAM *p,
                : prov_set_octets(prov, p, value, len);
 }
 
-int prov_get_octets(const struct prov *prov, const OSSL_PARAM *p, void *value,
-                    size_t max, size_t *len)
+const uint8_t *prov_get_octets(const struct prov *prov, const OSSL_PARAM *p,
+                               size_t max)
 {
     if (p->data_type != OSSL_PARAM_OCTET_STRING)
-        return fault(prov, INCOMPATIBLE_TYPE);
-    if (p->data == NULL)
-        return fault(prov, ERR_R_PASSED_NULL_PARAMETER);
-    if (p->data_size > max)
-        return fault(prov, TOO_SMALL_BUFFER);
-    memcpy(value, p->data, p->data_size);
-    *len = p->data_size;
-    return 1;
+        fault(prov, INCOMPATIBLE_TYPE);
+    else if (p->data == NULL)
+        fault(prov, ERR_R_PASSED_NULL_PARAMETER);
+    else if (p->data_size > max)
+        fault(prov, TOO_SMALL_BUFFER);
+    else
+        return p->data;
+    return NULL;
 }

@@ -26,6 +26,13 @@ struct prov_found {
     size_t at[PROV_MAX_PARAMS]; /* and stands at this place of the array */
 };
 
+/* 1 if the array has one parameter, as those have that libcrypto itself makes:
+ * for what it asks at every init, and for tags. No search is needed then. */
+static inline int prov_single(const OSSL_PARAM *params)
+{
+    return params != NULL && params[0].key != NULL && params[1].key == NULL;
+}
+
 /* The parameter `name` of array `params`, or NULL. */
 #define PROV_PARAM(params, found, name)                                        \
     (1 & (found).seen >> (name) ? &(params)[(found).at[name]] : NULL)
@@ -65,7 +72,8 @@ prov_same(const char *text, const char *known, size_t size)
     _Static_assert((int)prefix##_count <= PROV_MAX_PARAMS, "raise the limit"); \
     static const OSSL_PARAM prefix##_list[] = {                                \
         LIST(PROV_PARAM_DESCRIPTOR, prefix) OSSL_PARAM_END};                   \
-    static inline int prefix##_index(const char *text)                         \
+    static inline                                                              \
+        __attribute__((always_inline)) int prefix##_index(const char *text)    \
     {                                                                          \
         LIST(PROV_PARAM_MATCH, prefix)                                         \
         return prefix##_count;                                                 \
@@ -116,9 +124,10 @@ int prov_get_size_t(const struct prov *prov, const OSSL_PARAM *p,
                     size_t *value);
 int prov_get_uint(const struct prov *prov, const OSSL_PARAM *p,
                   unsigned int *value);
-/* At most max bytes; *len of them. */
-int prov_get_octets(const struct prov *prov, const OSSL_PARAM *p, void *value,
-                    size_t max, size_t *len);
+/* The caller's p->data_size bytes, if there are at most max of them, or NULL.
+ */
+const uint8_t *prov_get_octets(const struct prov *prov, const OSSL_PARAM *p,
+                               size_t max);
 int prov_set_size_t(const struct prov *prov, OSSL_PARAM *p, size_t value);
 int prov_set_uint(const struct prov *prov, OSSL_PARAM *p, unsigned int value);
 int prov_set_int(const struct prov *prov, OSSL_PARAM *p,

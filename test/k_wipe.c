@@ -3,6 +3,8 @@
  * although they touch only what was written: after any number of keys and of
  * messages, finished or abandoned, of any length, every byte of the struct is
  * zero. The provider gives contexts to their next owner on that promise.
+ *
+ * And the other helper of wipe.c: bc_ct_equal() sees every single bit.
  */
 #include "check.h"
 #include "kernels.h"
@@ -103,9 +105,34 @@ WIPES(gcm)
 WIPES(poly1305)
 WIPES(chapoly)
 
+static void compares(void)
+{
+    struct guarded x = guard_new(40), y = guard_new(40);
+    size_t len, bit;
+
+    for (len = 0; len <= 40; len++) {
+        uint8_t *a = guard_tail(&x, len), *b = guard_tail(&y, len);
+
+        check_case("compare %zu bytes", len);
+        rnd_bytes(a, len);
+        memcpy(b, a, len);
+        CHECK_INT(bc_ct_equal(a, b, len), 1);
+        for (bit = 0; bit < 8 * len; bit++) {
+            check_case("compare %zu bytes, bit %zu differs", len, bit);
+            b[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            CHECK_INT(bc_ct_equal(a, b, len), 0);
+            b[bit / 8] = a[bit / 8];
+        }
+    }
+    guard_free(&x);
+    guard_free(&y);
+}
+
 int main(void)
 {
     size_t i;
+
+    compares();
 
     for (i = 0; bc_gcm_list[i] != NULL; i++)
         if (level_runs("gcm", bc_gcm_list[i]->name, bc_gcm_list[i]->needs))
