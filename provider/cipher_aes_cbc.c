@@ -102,41 +102,42 @@ static const OSSL_PARAM *cbc_settable_ctx_params(void *ctx, void *prov)
     return set_list;
 }
 
-static int cbc_get_ctx_params(void *vctx, OSSL_PARAM params[])
+static inline __attribute__((always_inline)) int
+cbc_get_value(const struct cbc_ctx *ctx, int index, OSSL_PARAM *p)
 {
-    struct cbc_ctx *ctx = vctx;
-    struct prov_found found;
-    OSSL_PARAM *p;
+    const struct prov *prov = ctx->prov;
 
-    if (ctx == NULL || !get_find(ctx->prov, params, &found))
-        return 0;
-    if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, BLOCK))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->keylen))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if (found.seen < UINT32_C(1) << get_PADDING) /* all that an init asks */
+    switch (index) {
+    case get_IVLEN:
+        return prov_set_size_t(prov, p, BLOCK);
+    case get_KEYLEN:
+        return prov_set_size_t(prov, p, ctx->keylen);
+    case get_PADDING:
+        return prov_set_uint(prov, p, ctx->padding);
+    case get_IV:
+        return prov_set_octets_or_ptr(prov, p, ctx->original_iv, BLOCK);
+    case get_UPDATED_IV:
+        return prov_set_octets_or_ptr(prov, p, ctx->cbc.iv, BLOCK);
+    case get_NUM:
+        return prov_set_uint(prov, p, ctx->num);
+    case get_TLS_MAC:
+        return prov_set_octet_ptr(
+            prov, p, ctx->tls.has_mac ? ctx->tls.mac : NULL, ctx->tls.mac_size);
+    default: /* not known here */
         return 1;
-    if ((p = PROV_PARAM(params, found, get_PADDING)) != NULL &&
-        !prov_set_uint(ctx->prov, p, ctx->padding))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_IV)) != NULL &&
-        !prov_set_octets_or_ptr(ctx->prov, p, ctx->original_iv, BLOCK))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_UPDATED_IV)) != NULL &&
-        !prov_set_octets_or_ptr(ctx->prov, p, ctx->cbc.iv, BLOCK))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_NUM)) != NULL &&
-        !prov_set_uint(ctx->prov, p, ctx->num))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_TLS_MAC)) != NULL &&
-        !prov_set_octet_ptr(ctx->prov, p,
-                            ctx->tls.has_mac ? ctx->tls.mac : NULL,
-                            ctx->tls.mac_size))
+    }
+}
+
+static inline __attribute__((always_inline)) int
+cbc_get_param(const struct cbc_ctx *ctx, int index, OSSL_PARAM *p)
+{
+    if (!cbc_get_value(ctx, index, p))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
     return 1;
 }
+
+PROV_CTX_PARAMS(cbc, get, OSSL_PARAM, get_IVLEN, get_KEYLEN, get_PADDING,
+                get_IV, get_UPDATED_IV, get_NUM, get_TLS_MAC)
 
 /* Releases that fixed the range of `num` refuse what CBC has no use for. */
 static int core_checks_num(uint32_t version)
@@ -148,47 +149,45 @@ static int core_checks_num(uint32_t version)
     return 1;
 }
 
-static int cbc_set_ctx_params(void *vctx, const OSSL_PARAM params[])
+static inline __attribute__((always_inline)) int
+cbc_set_value(struct cbc_ctx *ctx, int index, const OSSL_PARAM *p)
 {
-    struct cbc_ctx *ctx = vctx;
-    const struct prov *prov;
-    struct prov_found found;
-    const OSSL_PARAM *p;
+    const struct prov *prov = ctx->prov;
     unsigned int value;
-    size_t size;
 
-    if (ctx == NULL || !set_find(ctx->prov, params, &found))
-        return 0;
-    prov = ctx->prov;
-    if ((p = PROV_PARAM(params, found, set_PADDING)) != NULL) {
+    switch (index) {
+    case set_PADDING:
         if (!prov_get_uint(prov, p, &value))
-            return prov_raise(prov, FAILED_TO_GET_PARAMETER);
+            return 0;
         ctx->padding = value != 0;
-    }
-    if (found.seen == UINT32_C(1) << set_PADDING) /* sent on every init */
         return 1;
-    /* Read for its errors alone: bits mean nothing to a block cipher. */
-    if ((p = PROV_PARAM(params, found, set_USE_BITS)) != NULL &&
-        !prov_get_uint(prov, p, &value))
-        return prov_raise(prov, FAILED_TO_GET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, set_TLS_VERSION)) != NULL) {
-        if (!prov_get_uint(prov, p, &value))
-            return prov_raise(prov, FAILED_TO_GET_PARAMETER);
-        ctx->tls.version = value;
-    }
-    if ((p = PROV_PARAM(params, found, set_TLS_MAC_SIZE)) != NULL) {
-        if (!prov_get_size_t(prov, p, &size))
-            return prov_raise(prov, FAILED_TO_GET_PARAMETER);
-        ctx->tls.mac_size = size;
-    }
-    if ((p = PROV_PARAM(params, found, set_NUM)) != NULL) {
+    case set_USE_BITS: /* read for its errors: bits mean nothing to blocks */
+        return prov_get_uint(prov, p, &value);
+    case set_TLS_VERSION:
+        return prov_get_uint(prov, p, &ctx->tls.version);
+    case set_TLS_MAC_SIZE:
+        return prov_get_size_t(prov, p, &ctx->tls.mac_size);
+    case set_NUM:
         if (!prov_get_uint(prov, p, &value) ||
             (value >= BLOCK && core_checks_num(prov->core_version)))
-            return prov_raise(prov, FAILED_TO_GET_PARAMETER);
+            return 0;
         ctx->num = value;
+        return 1;
+    default: /* not known here */
+        return 1;
     }
+}
+
+static inline __attribute__((always_inline)) int
+cbc_set_param(struct cbc_ctx *ctx, int index, const OSSL_PARAM *p)
+{
+    if (!cbc_set_value(ctx, index, p))
+        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
     return 1;
 }
+
+PROV_CTX_PARAMS(cbc, set, const OSSL_PARAM, set_PADDING, set_USE_BITS,
+                set_TLS_VERSION, set_TLS_MAC_SIZE, set_NUM)
 
 /* ---- Init ---------------------------------------------------------------- */
 
@@ -295,10 +294,13 @@ static int cbc_record(struct cbc_ctx *ctx, uint8_t *out, size_t *outl,
     return 1;
 }
 
-static int cbc_update(void *vctx, unsigned char *out, size_t *outl,
-                      size_t outsize, const unsigned char *in, size_t inl)
+/* Any piece of data. Never inlined, so that whole blocks alone do not pay for
+ * the registers it saves. */
+static __attribute__((noinline)) int cbc_piece(struct cbc_ctx *ctx,
+                                               uint8_t *out, size_t *outl,
+                                               size_t outsize,
+                                               const uint8_t *in, size_t inl)
 {
-    struct cbc_ctx *ctx = vctx;
     size_t fill = ctx->fill, total = fill + inl, keep, len;
 
     if (PROV_UNLIKELY(!ctx->key_set))
@@ -344,17 +346,32 @@ static int cbc_update(void *vctx, unsigned char *out, size_t *outl,
     return 1;
 }
 
-static int cbc_final_encrypt(struct cbc_ctx *ctx, uint8_t *out, size_t *outl,
-                             size_t outsize)
+static int cbc_update(void *vctx, unsigned char *out, size_t *outl,
+                      size_t outsize, const unsigned char *in, size_t inl)
+{
+    struct cbc_ctx *ctx = vctx;
+
+    /* Whole blocks, of which none stays and in front of which none waits. */
+    if (ctx->fill == 0 && inl % BLOCK == 0 && inl != 0 && inl <= outsize &&
+        (ctx->encrypting || !ctx->padding) && ctx->key_set &&
+        ctx->tls.version == 0 && !prov_overlaps_forward(out, in, inl)) {
+        cbc_blocks(ctx, out, in, inl);
+        ctx->bad_padding = 0;
+        *outl = inl;
+        return 1;
+    }
+    return cbc_piece(ctx, out, outl, outsize, in, inl);
+}
+
+static __attribute__((noinline)) int cbc_final_encrypt(struct cbc_ctx *ctx,
+                                                       uint8_t *out,
+                                                       size_t *outl,
+                                                       size_t outsize)
 {
     uint8_t pad = (uint8_t)(BLOCK - ctx->fill);
 
-    if (!ctx->padding) {
-        if (ctx->fill != 0)
-            return prov_raise(ctx->prov, WRONG_FINAL_BLOCK_LENGTH);
-        *outl = 0;
-        return 1;
-    }
+    if (!ctx->padding)
+        return prov_raise(ctx->prov, WRONG_FINAL_BLOCK_LENGTH);
     if (outsize < BLOCK)
         return prov_raise(ctx->prov, OUTPUT_BUFFER_TOO_SMALL);
     memset(ctx->buf + ctx->fill, pad, pad);
@@ -381,18 +398,16 @@ static uint32_t padding_length(const uint8_t block[BLOCK])
     return pad & (((bad - 1) & ~bad) >> 31) * 0xff;
 }
 
-static int cbc_final_decrypt(struct cbc_ctx *ctx, uint8_t *out, size_t *outl,
-                             size_t outsize)
+static __attribute__((noinline)) int cbc_final_decrypt(struct cbc_ctx *ctx,
+                                                       uint8_t *out,
+                                                       size_t *outl,
+                                                       size_t outsize)
 {
     uint8_t plain[BLOCK];
     size_t len = BLOCK, pad;
 
-    if (ctx->fill != BLOCK) {
-        if (ctx->fill != 0 || ctx->padding)
-            return prov_raise(ctx->prov, WRONG_FINAL_BLOCK_LENGTH);
-        *outl = 0;
-        return 1;
-    }
+    if (ctx->fill != BLOCK)
+        return prov_raise(ctx->prov, WRONG_FINAL_BLOCK_LENGTH);
     if (ctx->bad_padding)
         return prov_raise(ctx->prov, BAD_DECRYPT);
     if (outsize < BLOCK)
@@ -417,15 +432,20 @@ static int cbc_final_decrypt(struct cbc_ctx *ctx, uint8_t *out, size_t *outl,
     return 1;
 }
 
+/* Without padding and with nothing left there is nothing to do. */
 static int cbc_final(void *vctx, unsigned char *out, size_t *outl,
                      size_t outsize)
 {
     struct cbc_ctx *ctx = vctx;
 
-    if (!ctx->key_set)
+    if (PROV_UNLIKELY(!ctx->key_set))
         return prov_raise(ctx->prov, NO_KEY_SET);
-    if (ctx->tls.version != 0)
+    if (PROV_UNLIKELY(ctx->tls.version != 0))
         return prov_raise(ctx->prov, CIPHER_OPERATION_FAILED);
+    if (!ctx->padding && ctx->fill == 0) {
+        *outl = 0;
+        return 1;
+    }
     return ctx->encrypting ? cbc_final_encrypt(ctx, out, outl, outsize)
                            : cbc_final_decrypt(ctx, out, outl, outsize);
 }

@@ -262,38 +262,9 @@ gcm_get_param(struct gcm_ctx *ctx, int index, OSSL_PARAM *p)
     }
 }
 
-/* Any number of them. Not part of the next function, so that what libcrypto
- * asks at every init does not pay for the registers it saves. */
-static __attribute__((noinline)) int gcm_get_params(struct gcm_ctx *ctx,
-                                                    OSSL_PARAM params[])
-{
-    /* The default provider's order: it decides which error comes first. */
-    static const uint8_t order[] = {
-        get_IVLEN, get_KEYLEN,     get_TAGLEN,
-        get_IV,    get_UPDATED_IV, get_TLS_AAD_PAD,
-        get_TAG,   get_TLS_IV_GEN, get_IV_GENERATED};
-    struct prov_found found;
-    OSSL_PARAM *p;
-    size_t i;
-
-    if (!get_find(ctx->prov, params, &found))
-        return 0;
-    for (i = 0; i < sizeof(order); i++) {
-        p = PROV_PARAM(params, found, order[i]);
-        if (p != NULL && !gcm_get_param(ctx, order[i], p))
-            return 0;
-    }
-    return 1;
-}
-
-static int gcm_get_ctx_params(void *ctx, OSSL_PARAM params[])
-{
-    if (ctx == NULL)
-        return 0;
-    if (prov_single(params))
-        return gcm_get_param(ctx, get_index(params->key), params);
-    return gcm_get_params(ctx, params);
-}
+PROV_CTX_PARAMS(gcm, get, OSSL_PARAM, get_IVLEN, get_KEYLEN, get_TAGLEN, get_IV,
+                get_UPDATED_IV, get_TLS_AAD_PAD, get_TAG, get_TLS_IV_GEN,
+                get_IV_GENERATED)
 
 static int gcm_set_tag(struct gcm_ctx *ctx, const OSSL_PARAM *p)
 {
@@ -379,33 +350,8 @@ gcm_set_param(struct gcm_ctx *ctx, int index, const OSSL_PARAM *p)
     }
 }
 
-static __attribute__((noinline)) int gcm_set_params(struct gcm_ctx *ctx,
-                                                    const OSSL_PARAM params[])
-{
-    static const uint8_t order[] = {set_TAG, set_IVLEN, set_TLS_AAD,
-                                    set_TLS_IV_FIXED, set_TLS_IV_INV};
-    struct prov_found found;
-    const OSSL_PARAM *p;
-    size_t i;
-
-    if (!set_find(ctx->prov, params, &found))
-        return 0;
-    for (i = 0; i < sizeof(order); i++) {
-        p = PROV_PARAM(params, found, order[i]);
-        if (p != NULL && !gcm_set_param(ctx, order[i], p))
-            return 0;
-    }
-    return 1;
-}
-
-static int gcm_set_ctx_params(void *ctx, const OSSL_PARAM params[])
-{
-    if (ctx == NULL)
-        return 0;
-    if (prov_single(params))
-        return gcm_set_param(ctx, set_index(params->key), params);
-    return gcm_set_params(ctx, params);
-}
+PROV_CTX_PARAMS(gcm, set, const OSSL_PARAM, set_TAG, set_IVLEN, set_TLS_AAD,
+                set_TLS_IV_FIXED, set_TLS_IV_INV)
 
 /* ---- Init ---------------------------------------------------------------- */
 

@@ -116,33 +116,36 @@ static int chapoly_get_tag(const struct chapoly_ctx *ctx, OSSL_PARAM *p)
     return 1;
 }
 
-static int chapoly_get_ctx_params(void *vctx, OSSL_PARAM params[])
+static inline __attribute__((always_inline)) int
+chapoly_get_param(const struct chapoly_ctx *ctx, int index, OSSL_PARAM *p)
 {
-    struct chapoly_ctx *ctx = vctx;
-    struct prov_found found;
-    OSSL_PARAM *p;
+    size_t size;
 
-    if (ctx == NULL || !get_find(ctx->prov, params, &found))
-        return 0;
-    if ((p = PROV_PARAM(params, found, get_IVLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, NONCE))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_KEYLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, KEY))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if (found.seen < UINT32_C(1) << get_TAGLEN) /* all that an init asks */
+    switch (index) {
+    case get_IVLEN:
+        size = NONCE;
+        break;
+    case get_KEYLEN:
+        size = KEY;
+        break;
+    case get_TAGLEN:
+        size = ctx->taglen;
+        break;
+    case get_TLS_AAD_PAD:
+        size = ctx->record_seen ? TAG : 0;
+        break;
+    case get_TAG:
+        return chapoly_get_tag(ctx, p);
+    default: /* not known here */
         return 1;
-    if ((p = PROV_PARAM(params, found, get_TAGLEN)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->taglen))
+    }
+    if (!prov_set_size_t(ctx->prov, p, size))
         return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_TLS_AAD_PAD)) != NULL &&
-        !prov_set_size_t(ctx->prov, p, ctx->record_seen ? TAG : 0))
-        return prov_raise(ctx->prov, FAILED_TO_SET_PARAMETER);
-    if ((p = PROV_PARAM(params, found, get_TAG)) != NULL &&
-        !chapoly_get_tag(ctx, p))
-        return 0;
     return 1;
 }
+
+PROV_CTX_PARAMS(chapoly, get, OSSL_PARAM, get_IVLEN, get_KEYLEN, get_TAGLEN,
+                get_TLS_AAD_PAD, get_TAG)
 
 /* Without data this only notes the length, which nothing depends on. */
 static int chapoly_set_tag(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
@@ -163,17 +166,19 @@ static int chapoly_set_tag(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
 
 /* The header of the record that the next update brings; the length field of a
  * received one counts the tag, the AAD does not. */
-static int chapoly_set_record(struct chapoly_ctx *ctx, const uint8_t *aad,
-                              size_t len)
+static int chapoly_set_record(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
 {
+    const uint8_t *aad = p->data;
     size_t payload;
 
-    if (aad == NULL || len != PROV_TLS_AAD)
-        return 0;
+    if (p->data_type != OSSL_PARAM_OCTET_STRING)
+        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
+    if (aad == NULL || p->data_size != PROV_TLS_AAD)
+        return prov_raise(ctx->prov, INVALID_DATA);
     payload = (size_t)aad[PROV_TLS_AAD - 2] << 8 | aad[PROV_TLS_AAD - 1];
     if (!ctx->encrypting) {
         if (payload < TAG)
-            return 0;
+            return prov_raise(ctx->prov, INVALID_DATA);
         payload -= TAG;
     }
     memcpy(ctx->record_aad, aad, PROV_TLS_AAD - 2);
@@ -185,46 +190,52 @@ static int chapoly_set_record(struct chapoly_ctx *ctx, const uint8_t *aad,
     return 1;
 }
 
-static int chapoly_set_ctx_params(void *vctx, const OSSL_PARAM params[])
+static int chapoly_set_fixed_nonce(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
 {
-    struct chapoly_ctx *ctx = vctx;
-    struct prov_found found;
-    const OSSL_PARAM *p;
-    size_t len;
-
-    if (ctx == NULL || !set_find(ctx->prov, params, &found))
-        return 0;
-    if ((p = PROV_PARAM(params, found, set_KEYLEN)) != NULL) {
-        if (!prov_get_size_t(ctx->prov, p, &len))
-            return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-        if (len != KEY)
-            return prov_raise(ctx->prov, INVALID_KEY_LENGTH);
-    }
-    if ((p = PROV_PARAM(params, found, set_IVLEN)) != NULL) {
-        if (!prov_get_size_t(ctx->prov, p, &len))
-            return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-        if (len != NONCE)
-            return prov_raise(ctx->prov, INVALID_IV_LENGTH);
-    }
-    if ((p = PROV_PARAM(params, found, set_TAG)) != NULL &&
-        !chapoly_set_tag(ctx, p))
-        return 0;
-    if ((p = PROV_PARAM(params, found, set_TLS_AAD)) != NULL) {
-        if (p->data_type != OSSL_PARAM_OCTET_STRING)
-            return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-        if (!chapoly_set_record(ctx, p->data, p->data_size))
-            return prov_raise(ctx->prov, INVALID_DATA);
-    }
-    if ((p = PROV_PARAM(params, found, set_TLS_IV_FIXED)) != NULL) {
-        if (p->data_type != OSSL_PARAM_OCTET_STRING)
-            return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-        if (p->data == NULL || p->data_size != NONCE)
-            return prov_raise(ctx->prov, INVALID_IV_LENGTH);
-        memcpy(ctx->nonce, p->data, NONCE);
-        ctx->iv_state = PROV_IV_GIVEN;
-    }
+    if (p->data_type != OSSL_PARAM_OCTET_STRING)
+        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
+    if (p->data == NULL || p->data_size != NONCE)
+        return prov_raise(ctx->prov, INVALID_IV_LENGTH);
+    memcpy(ctx->nonce, p->data, NONCE);
+    ctx->iv_state = PROV_IV_GIVEN;
     return 1;
 }
+
+/* A length that cannot be set is only compared with what it is. */
+static int chapoly_check_size(const struct chapoly_ctx *ctx,
+                              const OSSL_PARAM *p, size_t size, int is_key)
+{
+    size_t len;
+
+    if (!prov_get_size_t(ctx->prov, p, &len))
+        return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
+    if (len != size)
+        return is_key ? prov_raise(ctx->prov, INVALID_KEY_LENGTH)
+                      : prov_raise(ctx->prov, INVALID_IV_LENGTH);
+    return 1;
+}
+
+static inline __attribute__((always_inline)) int
+chapoly_set_param(struct chapoly_ctx *ctx, int index, const OSSL_PARAM *p)
+{
+    switch (index) {
+    case set_KEYLEN:
+        return chapoly_check_size(ctx, p, KEY, 1);
+    case set_IVLEN:
+        return chapoly_check_size(ctx, p, NONCE, 0);
+    case set_TAG:
+        return chapoly_set_tag(ctx, p);
+    case set_TLS_AAD:
+        return chapoly_set_record(ctx, p);
+    case set_TLS_IV_FIXED:
+        return chapoly_set_fixed_nonce(ctx, p);
+    default: /* not known here */
+        return 1;
+    }
+}
+
+PROV_CTX_PARAMS(chapoly, set, const OSSL_PARAM, set_KEYLEN, set_IVLEN, set_TAG,
+                set_TLS_AAD, set_TLS_IV_FIXED)
 
 /* ---- Init ---------------------------------------------------------------- */
 

@@ -72,21 +72,11 @@ static int set_u64(const struct prov *prov, OSSL_PARAM *p, uint64_t value,
     return 1;
 }
 
-/* What libcrypto itself passes on every init needs no loop. */
-static int is_native(const OSSL_PARAM *p, size_t size)
-{
-    return p->data_type == OSSL_PARAM_UNSIGNED_INTEGER &&
-           p->data_size == size && p->data != NULL;
-}
-
-int prov_get_size_t(const struct prov *prov, const OSSL_PARAM *p, size_t *value)
+int prov_convert_to_size_t(const struct prov *prov, const OSSL_PARAM *p,
+                           size_t *value)
 {
     uint64_t v;
 
-    if (is_native(p, sizeof(*value))) {
-        memcpy(value, p->data, sizeof(*value));
-        return 1;
-    }
     if (!get_u64(prov, p, &v))
         return 0;
     if (v > SIZE_MAX)
@@ -95,15 +85,11 @@ int prov_get_size_t(const struct prov *prov, const OSSL_PARAM *p, size_t *value)
     return 1;
 }
 
-int prov_get_uint(const struct prov *prov, const OSSL_PARAM *p,
-                  unsigned int *value)
+int prov_convert_to_uint(const struct prov *prov, const OSSL_PARAM *p,
+                         unsigned int *value)
 {
     uint64_t v;
 
-    if (is_native(p, sizeof(*value))) {
-        memcpy(value, p->data, sizeof(*value));
-        return 1;
-    }
     if (!get_u64(prov, p, &v))
         return 0;
     if (v > UINT_MAX)
@@ -112,13 +98,8 @@ int prov_get_uint(const struct prov *prov, const OSSL_PARAM *p,
     return 1;
 }
 
-int prov_set_size_t(const struct prov *prov, OSSL_PARAM *p, size_t value)
+int prov_convert_size_t(const struct prov *prov, OSSL_PARAM *p, size_t value)
 {
-    if (is_native(p, sizeof(value))) {
-        memcpy(p->data, &value, sizeof(value));
-        p->return_size = sizeof(value);
-        return 1;
-    }
     return set_u64(prov, p, value, sizeof(value));
 }
 

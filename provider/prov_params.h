@@ -103,6 +103,41 @@ prov_same(const char *text, const char *known, size_t size)
         return 1;                                                              \
     }
 
+/*
+ * The function FAMILY_get_ctx_params() or FAMILY_set_ctx_params(), made of one
+ * for a single parameter, FAMILY_get_param(ctx, index, p), which takes an
+ * unknown one for done. The order is the default provider's and decides which
+ * error comes first. The search stands in a function of its own, so that what
+ * libcrypto asks at every init does not pay for the registers it saves.
+ */
+#define PROV_CTX_PARAMS(family, verb, PARAM, ...)                              \
+    static __attribute__((noinline)) int family##_##verb##_params(             \
+        struct family##_ctx *ctx, PARAM params[])                              \
+    {                                                                          \
+        static const uint8_t order[] = {__VA_ARGS__};                          \
+        struct prov_found found;                                               \
+        PARAM *p;                                                              \
+        size_t i;                                                              \
+                                                                               \
+        if (!verb##_find(ctx->prov, params, &found))                           \
+            return 0;                                                          \
+        for (i = 0; i < sizeof(order); i++) {                                  \
+            p = PROV_PARAM(params, found, order[i]);                           \
+            if (p != NULL && !family##_##verb##_param(ctx, order[i], p))       \
+                return 0;                                                      \
+        }                                                                      \
+        return 1;                                                              \
+    }                                                                          \
+    static int family##_##verb##_ctx_params(void *ctx, PARAM params[])         \
+    {                                                                          \
+        if (ctx == NULL)                                                       \
+            return 0;                                                          \
+        if (prov_single(params))                                               \
+            return family##_##verb##_param(ctx, verb##_index(params->key),     \
+                                           params);                            \
+        return family##_##verb##_params(ctx, params);                          \
+    }
+
 /* Types of the descriptors, with the sizes libcrypto's macros give them. */
 #define PROV_SIZE_T                                                            \
     .data_type = OSSL_PARAM_UNSIGNED_INTEGER, .data_size = sizeof(size_t)
@@ -120,15 +155,15 @@ prov_same(const char *text, const char *known, size_t size)
  * caller raises the error that callers look for. A set with data == NULL asks
  * for the size alone. Floating-point values are refused.
  */
-int prov_get_size_t(const struct prov *prov, const OSSL_PARAM *p,
-                    size_t *value);
-int prov_get_uint(const struct prov *prov, const OSSL_PARAM *p,
-                  unsigned int *value);
+int prov_convert_to_size_t(const struct prov *prov, const OSSL_PARAM *p,
+                           size_t *value);
+int prov_convert_to_uint(const struct prov *prov, const OSSL_PARAM *p,
+                         unsigned int *value);
+int prov_convert_size_t(const struct prov *prov, OSSL_PARAM *p, size_t value);
 /* The caller's p->data_size bytes, if there are at most max of them, or NULL.
  */
 const uint8_t *prov_get_octets(const struct prov *prov, const OSSL_PARAM *p,
                                size_t max);
-int prov_set_size_t(const struct prov *prov, OSSL_PARAM *p, size_t value);
 int prov_set_uint(const struct prov *prov, OSSL_PARAM *p, unsigned int value);
 int prov_set_int(const struct prov *prov, OSSL_PARAM *p,
                  unsigned int value); /* 0 .. INT_MAX */
@@ -141,5 +176,41 @@ int prov_set_octet_ptr(const struct prov *prov, OSSL_PARAM *p,
 /* Whichever of the two the caller asks for. */
 int prov_set_octets_or_ptr(const struct prov *prov, OSSL_PARAM *p,
                            const void *value, size_t len);
+
+/* What callers use for numbers: those of the very type that libcrypto itself
+ * passes need no conversion. */
+static inline int prov_is_native(const OSSL_PARAM *p, size_t size)
+{
+    return p->data_type == OSSL_PARAM_UNSIGNED_INTEGER &&
+           p->data_size == size && p->data != NULL;
+}
+
+static inline int prov_get_size_t(const struct prov *prov, const OSSL_PARAM *p,
+                                  size_t *value)
+{
+    if (!prov_is_native(p, sizeof(*value)))
+        return prov_convert_to_size_t(prov, p, value);
+    memcpy(value, p->data, sizeof(*value));
+    return 1;
+}
+
+static inline int prov_get_uint(const struct prov *prov, const OSSL_PARAM *p,
+                                unsigned int *value)
+{
+    if (!prov_is_native(p, sizeof(*value)))
+        return prov_convert_to_uint(prov, p, value);
+    memcpy(value, p->data, sizeof(*value));
+    return 1;
+}
+
+static inline int prov_set_size_t(const struct prov *prov, OSSL_PARAM *p,
+                                  size_t value)
+{
+    if (!prov_is_native(p, sizeof(value)))
+        return prov_convert_size_t(prov, p, value);
+    memcpy(p->data, &value, sizeof(value));
+    p->return_size = sizeof(value);
+    return 1;
+}
 
 #endif
