@@ -356,7 +356,6 @@ static int cbc_update(void *vctx, unsigned char *out, size_t *outl,
         (ctx->encrypting || !ctx->padding) && ctx->key_set &&
         ctx->tls.version == 0 && !prov_overlaps_forward(out, in, inl)) {
         cbc_blocks(ctx, out, in, inl);
-        ctx->bad_padding = 0;
         *outl = inl;
         return 1;
     }
