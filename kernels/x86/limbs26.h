@@ -32,6 +32,7 @@ typedef __m256i lanes;
 #define l_unpackhi _mm256_unpackhi_epi64
 #define l_store(p, a) _mm256_storeu_si256((__m256i *)(void *)(p), a)
 #define l_low128 _mm256_castsi256_si128
+#define l_every_low _mm256_broadcastq_epi64
 #define l_pick(a, b, i)                                                        \
     ((i) == 1 ? _mm256_blend_epi32(a, b, 0x0f) : _mm256_blend_epi32(a, b, 0x33))
 
@@ -61,6 +62,7 @@ typedef __m512i lanes;
 #define l_sum(a) (uint64_t) _mm512_reduce_add_epi64(a)
 #define l_store(p, a) _mm512_storeu_si512(p, a)
 #define l_low128 _mm512_castsi512_si128
+#define l_every_low _mm512_broadcastq_epi64
 #define l_pick(a, b, i)                                                        \
     _mm512_mask_mov_epi64(a, (i) == 1 ? 0x33 : (i) == 2 ? 0x0f : 0x55, b)
 
@@ -145,6 +147,15 @@ INLINE struct limbs pick(const struct limbs *a, const struct limbs *b, int i)
     return x;
 }
 
+INLINE struct limbs lane0_everywhere(const struct limbs *a)
+{
+    struct limbs x;
+    int i;
+
+    UNROLL for (i = 0; i < 5; i++) x.v[i] = l_every_low(l_low128(a->v[i]));
+    return x;
+}
+
 INLINE void store_lanes(uint64_t lane[5][LANES], const struct limbs *a)
 {
     int i;
@@ -172,7 +183,7 @@ INLINE void store_lane0(uint64_t *p, lanes a)
     _mm_storel_epi64((__m128i *)(void *)p, l_low128(a));
 }
 
-/* A number that is in all lanes: its limbs, and 5 times the upper four. */
+/* The number in lane 0: its limbs, and 5 times the upper four. */
 INLINE void store_step(uint64_t step[9], const struct limbs *a)
 {
     int i;

@@ -35,17 +35,19 @@ static void make_powers(struct bc_poly1305 *p, uint32_t n)
     int i;
 
     if (p->npowers == 0) {
-        /* With i = 1, 2, 4 ..: every lane of `every` holds r^i, and those of
-         * `lane` hold r .. r^i in turn. */
+        /* With i = 1, 2, 4 ..: the lanes of `lane` hold r .. r^i in turn, and
+         * every one of `every` holds r^i, the highest of them. It stands in
+         * lane 0: taking it from there costs less than a product. */
         every = every_lane(p->r);
         lane = every;
-        for (i = 1; i < LANES; i *= 2) {
+        UNROLL for (i = 1; i < LANES; i *= 2)
+        {
             upper = multiply(&lane, &every);
             lane = pick(&lane, &upper, i);
-            every = multiply(&every, &every);
+            every = i == 1 ? upper : lane0_everywhere(&lane);
         }
         store_lanes(w->lane, &lane);
-        store_step(w->step[0], &every);
+        store_step(w->step[0], &lane);
         p->npowers = LANES;
     } else {
         every = load_step(w->step[0]);
