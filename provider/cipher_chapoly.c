@@ -27,7 +27,8 @@ struct chapoly_ctx {
     uint8_t record_aad[PROV_TLS_AAD];
     uint8_t nonce[NONCE];
     uint8_t tag[TAG];
-    size_t payload; /* of the record, without its tag */
+    uint8_t made[TAG]; /* by a decryption, to compare; wiped with the rest */
+    size_t payload;    /* of the record, without its tag */
     struct bc_chapoly chapoly;
 };
 
@@ -157,7 +158,10 @@ static int chapoly_set_tag(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
     if (p->data != NULL) {
         if (ctx->encrypting)
             return prov_raise(ctx->prov, TAG_NOT_NEEDED);
-        memcpy(ctx->tag, p->data, p->data_size);
+        if (p->data_size == TAG) /* with a constant length: no call */
+            memcpy(ctx->tag, p->data, TAG);
+        else
+            memcpy(ctx->tag, p->data, p->data_size);
         ctx->tag_set = (uint8_t)p->data_size;
     }
     ctx->taglen = p->data_size;
@@ -301,7 +305,7 @@ static int chapoly_record(struct chapoly_ctx *ctx, uint8_t *out, size_t *outl,
 {
     struct bc_chapoly *c = &ctx->chapoly;
     size_t payload = ctx->payload;
-    uint8_t nonce[NONCE], tag[TAG];
+    uint8_t nonce[NONCE];
     int i, ok = 1;
 
     if (out == NULL || in == NULL || len != payload + TAG ||
@@ -325,13 +329,12 @@ static int chapoly_record(struct chapoly_ctx *ctx, uint8_t *out, size_t *outl,
 
         memcpy(received, in + payload, TAG);
         bc_chapoly_decrypt(c, out, in, payload);
-        bc_chapoly_tag(c, tag);
-        ok = bc_ct_equal(tag, received, TAG);
+        bc_chapoly_tag(c, ctx->made);
+        ok = bc_ct_equal(ctx->made, received, TAG);
         if (ok)
             *outl = payload;
         else
             bc_wipe(out, payload);
-        bc_wipe(tag, sizeof(tag));
     }
     ctx->record = 0;
     ctx->iv_state = PROV_IV_FINISHED;
@@ -345,8 +348,8 @@ static void chapoly_start(struct chapoly_ctx *ctx)
 }
 
 /* AAD (out == NULL) or data; len is not 0. */
-static int chapoly_data(struct chapoly_ctx *ctx, uint8_t *out,
-                        const uint8_t *in, size_t len)
+static inline int chapoly_data(struct chapoly_ctx *ctx, uint8_t *out,
+                               const uint8_t *in, size_t len)
 {
     struct bc_chapoly *c = &ctx->chapoly;
 
@@ -376,7 +379,6 @@ static int chapoly_data(struct chapoly_ctx *ctx, uint8_t *out,
 static int chapoly_end(struct chapoly_ctx *ctx)
 {
     const struct prov *prov = ctx->prov;
-    uint8_t tag[TAG];
     int ok;
 
     if (ctx->record || !chapoly_allowed(ctx))
@@ -393,9 +395,8 @@ static int chapoly_end(struct chapoly_ctx *ctx)
         bc_chapoly_tag(&ctx->chapoly, ctx->tag);
         return 1;
     }
-    bc_chapoly_tag(&ctx->chapoly, tag);
-    ok = bc_ct_equal(tag, ctx->tag, ctx->tag_set);
-    bc_wipe(tag, sizeof(tag));
+    bc_chapoly_tag(&ctx->chapoly, ctx->made);
+    ok = bc_ct_equal(ctx->made, ctx->tag, ctx->tag_set);
     if (!ok && prov->core_version >= PROV_VERSION(4, 1, 0))
         prov_raise(prov, BAD_DECRYPT);
     return ok;
