@@ -8,22 +8,15 @@
  *     gcm_tail()    the last partial block, for every instruction set
  *
  * An open block needs no buffer. Its bytes are xored into acc as they come,
- * each in its place, and the multiplication by H waits until the block is
- * full, or until what follows shows that zeros pad it (gcm_close()). How full
- * it is, the low four bits of aad_len or msg_len say.
+ * each in its place, and the multiplication by H waits until the next block
+ * begins. How full it is, the low four bits of aad_len or msg_len say. A full
+ * block may be open, too: the last of AAD, whose multiplication then is one
+ * of those that follow, and where the kernel sees an advantage.
  *
  * Not here: whether a call is allowed at this point, limits of lengths, and
  * the comparison of the tag; the caller sees to them.
  */
 #include "internal.h"
-
-static const uint8_t zeros[16];
-
-/* The open block is complete (with zeros, if not with data): acc = acc H. */
-static void gcm_close(struct bc_gcm *g)
-{
-    g->ops->ghash(g, zeros, 1);
-}
 
 /* acc ^= x, whose bytes belong from byte `at` of the block. */
 static inline void acc_xor(struct bc_gcm *g, struct half2 x, size_t at)
@@ -51,8 +44,6 @@ static size_t gcm_head(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
     size_t n = len < 16 - at ? len : 16 - at;
 
     gcm_part(g, out, in, at, n, decrypt);
-    if (at + n == 16)
-        gcm_close(g);
     return n;
 }
 
@@ -68,10 +59,19 @@ static void next_counter(struct bc_gcm *g)
     store_16(g->ctr, c);
 }
 
+/* Opens a block; the one before is padded with zeros, which change nothing. */
+static void gcm_open(struct bc_gcm *g)
+{
+    if (g->open)
+        g->ops->ghash(g, NULL, 0);
+    g->open = 1;
+}
+
 /* Opens a block with the last 1 to 15 bytes. */
 static void gcm_tail(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                      size_t len, int decrypt)
 {
+    gcm_open(g);
     g->ops->block(g, g->stream, g->ctr);
     next_counter(g);
     gcm_part(g, out, in, 0, len, decrypt);
@@ -94,8 +94,6 @@ static __attribute__((noinline)) void gcm_piece(struct bc_gcm *g, uint8_t *out,
 {
     size_t at = g->msg_len & 15, n;
 
-    if (g->msg_len == 0 && (g->aad_len & 15) != 0)
-        gcm_close(g); /* the AAD ends here */
     g->msg_len += len;
     if (at != 0) {
         n = gcm_head(g, out, in, at, len, decrypt);
@@ -114,11 +112,9 @@ static __attribute__((noinline)) void gcm_piece(struct bc_gcm *g, uint8_t *out,
 static inline void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                              size_t len, int decrypt)
 {
-    uint64_t open = g->msg_len != 0 ? g->msg_len : g->aad_len;
-
     if (len == 0)
         return;
-    if (((open | len) & 15) != 0) {
+    if (((g->msg_len | len) & 15) != 0) {
         gcm_piece(g, out, in, len, decrypt);
         return;
     }
@@ -140,33 +136,24 @@ void bc_gcm_decrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
 
 void bc_gcm_aad(struct bc_gcm *g, const uint8_t *aad, size_t len)
 {
-    size_t at = g->aad_len & 15;
+    size_t at = g->aad_len & 15, n;
 
     g->aad_len += len;
     if (at != 0 && len != 0) {
-        size_t n = len < 16 - at ? len : 16 - at;
-
+        n = len < 16 - at ? len : 16 - at;
         acc_xor(g, load_part(aad, n), at);
-        if (at + n == 16)
-            gcm_close(g);
         aad += n;
         len -= n;
     }
-    if (len >= 16)
-        g->ops->ghash(g, aad, len / 16);
-    if ((len & 15) != 0)
-        acc_xor(g, load_part(aad + (len & ~(size_t)15), len & 15), 0);
-}
-
-/* A block of two lengths in bits, SP 800-38D, 7.1 step 5; 7.1 step 2 has such
- * a block as well, with zero for the first. */
-static inline struct half2 lengths(uint64_t first, uint64_t second)
-{
-    uint8_t b[16];
-
-    store_be64(b, first * 8);
-    store_be64(b + 8, second * 8);
-    return load_16(b);
+    if (len == 0)
+        return;
+    n = (len - 1) / 16;
+    if (n != 0)
+        g->ops->ghash(g, aad, n);
+    gcm_open(g);
+    aad += 16 * n;
+    len -= 16 * n;
+    acc_xor(g, len == 16 ? load_16(aad) : load_part(aad, len), 0);
 }
 
 /* J0 of an IV that has not 12 bytes. The last partial block is padded, and
@@ -180,7 +167,7 @@ j0_from_ghash(struct bc_gcm *g, uint8_t j0[16], const uint8_t *iv, size_t ivlen)
     g->ops->ghash(g, iv, whole);
     if (part != 0)
         store_16(last, load_part(iv + 16 * whole, part));
-    store_16(last + 16, lengths(0, ivlen));
+    store_be64(last + 24, (uint64_t)ivlen * 8);
     if (part != 0)
         g->ops->ghash(g, last, 2);
     else
@@ -196,33 +183,25 @@ void bc_gcm_start(struct bc_gcm *g, const uint8_t *iv, size_t ivlen)
     memset(g->acc, 0, sizeof(g->acc));
     g->aad_len = 0;
     g->msg_len = 0;
+    g->open = 0;
     if (ivlen == 12) {
         /* J0 ends with 00000001, the first counter block with 00000002. */
         j0 = load_part(iv, 12);
         j0.hi |= UINT64_C(1) << 56;
-        store_16(g->ctr, j0);
-        g->ops->block(g, g->ej0, g->ctr);
+        store_16(g->ej0, j0);
         j0.hi += UINT64_C(1) << 56;
         store_16(g->ctr, j0);
     } else {
-        j0_from_ghash(g, g->ctr, iv, ivlen);
-        g->ops->block(g, g->ej0, g->ctr);
+        j0_from_ghash(g, g->ej0, iv, ivlen);
+        memcpy(g->ctr, g->ej0, 16);
         next_counter(g);
     }
+    g->ops->block(g, g->ej0, g->ej0);
 }
 
 void bc_gcm_tag(struct bc_gcm *g, uint8_t tag[16])
 {
-    uint64_t last = g->msg_len != 0 ? g->msg_len : g->aad_len;
-    uint8_t block[32] = {0};
-
-    /* An open block is in acc already; zeros stand for it. */
-    store_16(block + 16, lengths(g->aad_len, g->msg_len));
-    if ((last & 15) != 0)
-        g->ops->ghash(g, block, 2);
-    else
-        g->ops->ghash(g, block + 16, 1);
-    store_16(tag, xor_16(load_16(g->acc), load_16(g->ej0)));
+    g->ops->tag(g, tag);
 }
 
 void bc_gcm_init(struct bc_gcm *g, const struct bc_gcm_ops *ops)
@@ -231,6 +210,9 @@ void bc_gcm_init(struct bc_gcm *g, const struct bc_gcm_ops *ops)
     g->npowers = 0;
     g->oldnpowers = 0;
     memset(g, 0, offsetof(struct bc_gcm, npowers));
+    memset(g->powers[BC_GCM_POWERS], 0, sizeof(g->powers) - 16 * BC_GCM_POWERS);
+    memset(g->shifted[BC_GCM_SHIFTED], 0,
+           sizeof(g->shifted) - 16 * BC_GCM_SHIFTED);
 }
 
 void bc_gcm_set_key(struct bc_gcm *g, const uint8_t *key, size_t keylen)
@@ -240,19 +222,18 @@ void bc_gcm_set_key(struct bc_gcm *g, const uint8_t *key, size_t keylen)
     g->ops->set_key(g, key, keylen);
 }
 
-/* Of the arrays of powers, what lies in front of the highest was never
- * written. Most contexts saw one key and short messages: a single power, for
- * which no memset() is called. bc_wipe() comes last and keeps all the stores.
- */
+/* Of the array of powers, what lies in front of the highest was never written.
+ * Most contexts saw one key and short messages: two powers, for which memset()
+ * is called with constants. bc_wipe() comes last and keeps all the stores. */
 void bc_gcm_wipe(struct bc_gcm *g)
 {
     size_t n = g->npowers < g->oldnpowers ? g->oldnpowers : g->npowers;
 
-    memset(g->powers[BC_GCM_POWERS - 1], 0, 5 * sizeof(g->powers[0]));
-    memset(g->shifted[BC_GCM_POWERS - 1], 0, 5 * sizeof(g->shifted[0]));
-    if (n > 1) {
+    memset(g->powers[BC_GCM_POWERS - 2], 0, 6 * sizeof(g->powers[0]));
+    memset(g->shifted[BC_GCM_SHIFTED - 2], 0, 6 * sizeof(g->shifted[0]));
+    if (n > 2) {
         memset(g->powers[BC_GCM_POWERS - n], 0, n * sizeof(g->powers[0]));
-        memset(g->shifted[BC_GCM_POWERS - n], 0, n * sizeof(g->shifted[0]));
+        memset(g->shifted, 0, sizeof(g->shifted));
         memset(g->sums, 0, sizeof(g->sums));
     }
     bc_wipe(g, offsetof(struct bc_gcm, powers));

@@ -114,6 +114,9 @@ static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
     struct ghash_key k;
 
     memcpy(&k, (const uint8_t *)g->powers + KEY_AT, sizeof(k));
+    if (g->open)
+        ghash_mul(y, &k);
+    g->open = 0;
     for (; nblocks > 0; nblocks--, in += 16) {
         y[0] ^= load_be64(in);
         y[1] ^= load_be64(in + 8);
@@ -204,6 +207,16 @@ static void gcm_decrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
     bc_wipe(x, sizeof(x));
 }
 
+static void gcm_tag(struct bc_gcm *g, uint8_t tag[16])
+{
+    uint8_t lengths[16];
+
+    store_be64(lengths, g->aad_len * 8);
+    store_be64(lengths + 8, g->msg_len * 8);
+    gcm_ghash(g, lengths, 1);
+    store_16(tag, xor_16(load_16(g->acc), load_16(g->ej0)));
+}
+
 const struct bc_gcm_ops bc_gcm_ops_c = {
     .name = "c",
     .needs = 0,
@@ -212,4 +225,5 @@ const struct bc_gcm_ops bc_gcm_ops_c = {
     .ghash = gcm_ghash,
     .encrypt = gcm_encrypt,
     .decrypt = gcm_decrypt,
+    .tag = gcm_tag,
 };

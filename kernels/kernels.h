@@ -149,6 +149,7 @@ void bc_cbc_decrypt(struct bc_cbc *c, uint8_t *out, const uint8_t *in,
 /* Room for key powers: as many as the widest kernel wants, then zero blocks so
  * that a 64-byte load at H^1 stays inside. */
 #define BC_GCM_POWERS 32
+#define BC_GCM_SHIFTED 8 /* of them have a second form */
 
 struct bc_gcm;
 
@@ -160,19 +161,23 @@ struct bc_gcm_ops {
     /* out = E(K, in), one block. */
     void (*block)(const struct bc_gcm *g, uint8_t out[16],
                   const uint8_t in[16]);
+    /* The next three first multiply acc by H if it is open. */
     /* acc = ((acc ^ in[0]) H ^ in[1]) H ..., nblocks may be 0. */
     void (*ghash)(struct bc_gcm *g, const uint8_t *in, size_t nblocks);
-    /* CTR over whole blocks starting at g->ctr (which is advanced by nblocks,
-     * modulo 2^32 in its last four bytes) and GHASH of the ciphertext. */
+    /* CTR over one or more whole blocks starting at g->ctr (which is advanced
+     * by nblocks, modulo 2^32 in its last four bytes) and GHASH of the
+     * ciphertext, of which the last multiplication may be left open. */
     void (*encrypt)(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                     size_t nblocks);
     void (*decrypt)(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                     size_t nblocks);
+    /* GHASH of the block of both lengths, and E(K, J0). */
+    void (*tag)(struct bc_gcm *g, uint8_t tag[16]);
 };
 
 struct bc_gcm {
-    /* The message. An open block (a length that is no multiple of 16) is
-     * already xored into acc but not yet multiplied by H. */
+    /* The message. `open`: the last block is xored into acc as far as it has
+     * come, but not yet multiplied by H. A block that is not full is open. */
     _Alignas(64) uint8_t acc[16];
     uint8_t ctr[16];    /* next counter block */
     uint8_t ej0[16];    /* E(K, J0) */
@@ -182,11 +187,12 @@ struct bc_gcm {
     uint32_t npowers;    /* key powers made so far */
     uint32_t oldnpowers; /* the most that earlier keys have left */
     const struct bc_gcm_ops *ops;
+    uint32_t open;
     struct bc_aes_key key;
     /* From the highest power down to H^1, then zeros: `powers` as the level
      * likes to have them, the others for what it derives from them. */
     _Alignas(64) uint8_t powers[BC_GCM_POWERS + 4][16];
-    _Alignas(64) uint8_t shifted[BC_GCM_POWERS + 4][16];
+    _Alignas(64) uint8_t shifted[BC_GCM_SHIFTED + 4][16];
     _Alignas(64) uint8_t sums[BC_GCM_POWERS / 2][16];
 };
 

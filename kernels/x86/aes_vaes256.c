@@ -29,4 +29,5 @@ const struct bc_gcm_ops bc_gcm_ops_vaes256 = {
     .ghash = gcm_ghash,
     .encrypt = gcm_encrypt,
     .decrypt = gcm_decrypt,
+    .tag = gcm_tag,
 };

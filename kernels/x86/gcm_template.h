@@ -36,16 +36,18 @@
  *     D S = D1 S + D0 T = fold(hi, lo),
  * one multiplication less between the data and the result.
  *
- * struct bc_gcm keeps S_n in powers[] and T_n in shifted[], from the highest n
- * down to 1, then zeros: a wide load at S_n takes the powers for n blocks of
- * data, and where the data end before the vector does, it multiplies by zero.
+ * struct bc_gcm keeps S_n in powers[] and the first T_n in shifted[], from the
+ * highest n down to 1, then zeros: a wide load at S_n takes the powers for n
+ * blocks of data, and where the data end before the vector does, it multiplies
+ * by zero.
  */
 
 #define GCM_VECS 8
 #define GCM_GROUP (GCM_VECS * LANES) /* blocks; as many powers are made */
 #define GCM_FEW 2                    /* vectors hashed in two columns */
 
-_Static_assert(GCM_GROUP <= BC_GCM_POWERS, "no room for the powers");
+_Static_assert(GCM_GROUP <= BC_GCM_POWERS && GCM_FEW * LANES <= BC_GCM_SHIFTED,
+               "no room for the powers");
 _Static_assert(sizeof(((struct bc_gcm *)0)->powers) >=
                    16 * (BC_GCM_POWERS + LANES - 1),
                "a load at the first power leaves the array");
@@ -56,16 +58,6 @@ static const _Alignas(16) uint8_t byte_reversal[16] = {
     15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0};
 static const _Alignas(16) uint64_t fold_constant[2] = {
     UINT64_C(0xc200000000000000), UINT64_C(0xc200000000000000)};
-
-/* From memory that was written in two halves or in one piece: a 16-byte load
- * would have to wait until two 8-byte stores have left the store queue. */
-INLINE block b_load_halves(const void *p)
-{
-    const uint8_t *b = p;
-
-    return _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)b),
-                              _mm_loadl_epi64((const __m128i *)(b + 8)));
-}
 
 INLINE block reverse_bytes(block x)
 {
@@ -124,7 +116,48 @@ static const uint8_t *power_s(const struct bc_gcm *g, size_t n)
 
 static const uint8_t *power_t(const struct bc_gcm *g, size_t n)
 {
-    return g->shifted[BC_GCM_POWERS - n];
+    return g->shifted[BC_GCM_SHIFTED - n];
+}
+
+/* One block times H^n, as two columns, and their reduction. Shorter than the
+ * same in a wide vector, of which v_sum() would have to take one lane. */
+INLINE void b_add_product(block *hi, block *lo, block x, block s, block t)
+{
+    *hi = b_xor(*hi, b_xor(b_clmul(x, s, 0x11), b_clmul(x, t, 0x10)));
+    *lo = b_xor(*lo, b_xor(b_clmul(x, s, 0x01), b_clmul(x, t, 0x00)));
+}
+
+INLINE block b_fold(block u, block wv)
+{
+    block v = b_clmul(wv, b_load_aligned(fold_constant), 0x00);
+
+    return b_xor(b_xor(u, b_swap(wv)), v);
+}
+
+INLINE block b_product(block x, block s, block t)
+{
+    block hi = _mm_setzero_si128(), lo = hi;
+
+    b_add_product(&hi, &lo, x, s, t);
+    return b_fold(hi, lo);
+}
+
+INLINE block times_h(const struct bc_gcm *g, block x)
+{
+    return b_product(x, b_load_aligned(power_s(g, 1)),
+                     b_load_aligned(power_t(g, 1)));
+}
+
+/* acc, byte-reversed, ready for the next block. */
+INLINE block closed_acc(struct bc_gcm *g)
+{
+    block acc = reverse_bytes(b_load_aligned(g->acc));
+
+    if (g->open) {
+        g->open = 0;
+        acc = times_h(g, acc);
+    }
+    return acc;
 }
 
 /* nblocks blocks of data in nvec vectors x, not yet byte-reversed; acc is.
@@ -192,38 +225,61 @@ static block ghash_few(const struct bc_gcm *g, block acc, const uint8_t *in,
 
 /* ---- Powers of H --------------------------------------------------------- */
 
-static void store_powers(struct bc_gcm *g, size_t n, vec s, size_t count)
+/* S_n and the others in s, and as many T as are used. */
+INLINE void store_powers(struct bc_gcm *g, size_t n, vec s)
 {
-    v_store_first(g->powers[BC_GCM_POWERS - n], s, count);
-    v_store_first(g->shifted[BC_GCM_POWERS - n], fold(v_zero(), s), count);
+    v_store(g->powers[BC_GCM_POWERS - n], s);
+    if (n <= GCM_FEW * LANES)
+        v_store(g->shifted[BC_GCM_SHIFTED - n], fold(v_zero(), s));
 }
 
-/* At least n powers, n <= GCM_GROUP, a power of two: from H^1 .. H^m come
- * H^(m+1) .. H^2m. With the last come the sums that the loop wants. */
+/* At least n powers, n <= GCM_GROUP: from H^1 .. H^m come H^(m+1) .. H^2m. What
+ * one step makes, the next multiplies by; it stays in registers, as whole
+ * vectors, for to store and load it again would cost as much as the product.
+ * With the last powers come the sums that the loop wants. */
 static __attribute__((noinline)) void more_powers(struct bc_gcm *g, size_t n)
 {
-    size_t m, i;
+    size_t m = g->npowers, i;
+    vec highest;
 
-    for (m = g->npowers; m < n; m *= 2) {
-        vec x = v_every_at(power_s(g, m));
-        struct columns c = {x, x, x};
+    if (m < LANES) {
+        block s1 = b_load_aligned(power_s(g, 1));
+        block s2 = b_load_aligned(power_s(g, 2));
+        block t2 = b_load_aligned(power_t(g, 2));
+
+        highest = v_shift_in(s2, v_lane0(s1));
+        highest = v_shift_in(b_product(s1, s2, t2), highest);
+        highest = v_shift_in(b_product(s2, s2, t2), highest);
+        store_powers(g, LANES, highest);
+        m = LANES;
+    } else {
+        highest = v_load_a16(power_s(g, m));
+    }
+    for (; m < n; m *= 2) {
+        vec x = v_every(v_first(highest)), xt = fold(v_zero(), x);
+        vec s = highest;
 
         for (i = 0; i < m; i += LANES) {
-            add_product_2(&c, x, v_load_a16(power_s(g, m - i)),
-                          v_load_a16(power_t(g, m - i)), 1);
-            store_powers(g, 2 * m - i, reduce_2(&c),
-                         m - i < LANES ? m - i : LANES);
+            struct columns c = {x, x, x};
+
+            if (i != 0)
+                s = v_load_a16(power_s(g, m - i));
+            add_product_2(&c, s, x, xt, 1);
+            s = reduce_2(&c);
+            store_powers(g, 2 * m - i, s);
+            if (i == 0)
+                highest = s;
         }
     }
     g->npowers = (uint32_t)m;
     if (m == GCM_GROUP) {
-        for (i = 0; i < GCM_GROUP; i++) {
-            block sum = b_load(power_s(g, GCM_GROUP - i));
-            size_t pair = i / (2 * LANES), odd = i / LANES % 2;
+        const uint8_t *s = power_s(g, GCM_GROUP);
 
-            sum = b_xor(sum, _mm_shuffle_epi32(sum, 0x4e));
-            _mm_storel_epi64(
-                (__m128i *)(g->sums[pair * LANES + i % LANES] + 8 * odd), sum);
+        for (i = 0; i < GCM_VECS; i += 2) {
+            vec a = v_load_a16(s + i * VL), b = v_load_a16(s + (i + 1) * VL);
+
+            v_store(g->sums[i / 2 * LANES],
+                    v_lower(v_xor(a, v_swap(a)), v_xor(b, v_swap(b))));
         }
     }
 }
@@ -241,14 +297,17 @@ static void gcm_set_key(struct bc_gcm *g, const uint8_t *raw, size_t keylen)
     block carry = _mm_srai_epi32(_mm_shuffle_epi32(h, 0xff), 31);
     block s =
         b_xor(_mm_slli_epi64(h, 1), _mm_slli_si128(_mm_srli_epi64(h, 63), 8));
+    block t;
 
     s = b_xor(s, _mm_and_si128(
                      carry, _mm_set_epi64x((long long)0xc200000000000000, 1)));
-    memset(g->powers[BC_GCM_POWERS], 0, sizeof(g->powers) - 16 * BC_GCM_POWERS);
-    memset(g->shifted[BC_GCM_POWERS], 0,
-           sizeof(g->shifted) - 16 * BC_GCM_POWERS);
-    store_powers(g, 1, v_lane0(s), 1);
-    g->npowers = 1;
+    t = b_fold(_mm_setzero_si128(), s);
+    b_store(g->powers[BC_GCM_POWERS - 1], s);
+    b_store(g->shifted[BC_GCM_SHIFTED - 1], t);
+    s = b_product(s, s, t);
+    b_store(g->powers[BC_GCM_POWERS - 2], s);
+    b_store(g->shifted[BC_GCM_SHIFTED - 2], b_fold(_mm_setzero_si128(), s));
+    g->npowers = 2;
 }
 
 /* ---- Single passes ------------------------------------------------------- */
@@ -256,17 +315,14 @@ static void gcm_set_key(struct bc_gcm *g, const uint8_t *raw, size_t keylen)
 static void gcm_block(const struct bc_gcm *g, uint8_t out[16],
                       const uint8_t in[16])
 {
-    b_store(out, aes_encrypt(&g->key, b_load_halves(in)));
+    b_store(out, aes_encrypt(&g->key, b_load(in)));
 }
 
 static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
 {
-    block acc;
+    block acc = closed_acc(g);
 
-    if (nblocks == 0)
-        return;
     need_powers(g, nblocks);
-    acc = reverse_bytes(b_load_halves(g->acc));
     while (nblocks > GCM_GROUP) {
         acc = ghash_few(g, acc, in, GCM_GROUP);
         in += 16 * GCM_GROUP;
@@ -274,6 +330,26 @@ static void gcm_ghash(struct bc_gcm *g, const uint8_t *in, size_t nblocks)
     }
     acc = ghash_few(g, acc, in, nblocks);
     b_store(g->acc, reverse_bytes(acc));
+}
+
+/* SP 800-38D, 7.1 steps 5 and 6. Read as an integer, the block of both lengths
+ * needs no byte reversed; they count bits. An open block is multiplied at the
+ * same time. */
+static void gcm_tag(struct bc_gcm *g, uint8_t tag[16])
+{
+    block x = _mm_slli_epi64(
+        _mm_set_epi64x((long long)g->aad_len, (long long)g->msg_len), 3);
+    block acc = reverse_bytes(b_load_aligned(g->acc));
+    block hi = _mm_setzero_si128(), lo = hi;
+
+    if (g->open)
+        b_add_product(&hi, &lo, acc, b_load_aligned(power_s(g, 2)),
+                      b_load_aligned(power_t(g, 2)));
+    else
+        x = b_xor(x, acc);
+    b_add_product(&hi, &lo, x, b_load_aligned(power_s(g, 1)),
+                  b_load_aligned(power_t(g, 1)));
+    b_store(tag, b_xor(reverse_bytes(b_fold(hi, lo)), b_load_aligned(g->ej0)));
 }
 
 /* Round r of all vectors. */
@@ -432,12 +508,30 @@ INLINE block gcm_group(const struct bc_gcm *g, struct v_keys keys, block acc,
     return acc;
 }
 
-INLINE void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
-                      size_t nblocks, enum gcm_work work)
+/* One block, which is left open: the tag multiplies it and the lengths at
+ * once, and in the narrow registers all is short. */
+INLINE void gcm_one(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                    enum gcm_work work)
+{
+    block ctr = b_load_aligned(g->ctr), x = b_load(in), y;
+    block acc = b_load_aligned(g->acc);
+
+    if (g->open)
+        acc = reverse_bytes(times_h(g, reverse_bytes(acc)));
+    y = b_xor(x, aes_encrypt(&g->key, ctr));
+    b_store(out, y);
+    b_store(g->acc, b_xor(acc, work == GCM_ENCRYPT ? y : x));
+    g->open = 1;
+    ctr = _mm_add_epi32(reverse_bytes(ctr), _mm_cvtsi32_si128(1));
+    b_store(g->ctr, reverse_bytes(ctr));
+}
+
+INLINE void gcm_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                     size_t nblocks, enum gcm_work work)
 {
     const size_t group = 16 * GCM_GROUP;
-    block next = reverse_bytes(b_load_halves(g->ctr));
-    block acc = reverse_bytes(b_load_halves(g->acc));
+    block next = reverse_bytes(b_load_aligned(g->ctr));
+    block acc = closed_acc(g);
     vec ctr = v_add32(v_every(next), v_lane_numbers());
 
     need_powers(g, nblocks);
@@ -474,16 +568,34 @@ INLINE void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
     b_store(g->acc, reverse_bytes(acc));
 }
 
+static __attribute__((noinline)) void
+encrypt_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in, size_t nblocks)
+{
+    gcm_many(g, out, in, nblocks, GCM_ENCRYPT);
+}
+
+static __attribute__((noinline)) void
+decrypt_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in, size_t nblocks)
+{
+    gcm_many(g, out, in, nblocks, GCM_DECRYPT);
+}
+
 static void gcm_encrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                         size_t nblocks)
 {
-    gcm_crypt(g, out, in, nblocks, GCM_ENCRYPT);
+    if (nblocks == 1)
+        gcm_one(g, out, in, GCM_ENCRYPT);
+    else
+        encrypt_many(g, out, in, nblocks);
 }
 
 static void gcm_decrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                         size_t nblocks)
 {
-    gcm_crypt(g, out, in, nblocks, GCM_DECRYPT);
+    if (nblocks == 1)
+        gcm_one(g, out, in, GCM_DECRYPT);
+    else
+        decrypt_many(g, out, in, nblocks);
 }
 
 #undef ROUND

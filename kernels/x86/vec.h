@@ -40,6 +40,13 @@ INLINE block b_xor(block a, block b)
     return _mm_xor_si128(a, b);
 }
 
+INLINE block b_swap(block a)
+{
+    return _mm_shuffle_epi32(a, 0x4e);
+}
+
+#define b_clmul _mm_clmulepi64_si128
+
 /*
  * What each width offers under the same name:
  *
@@ -51,6 +58,7 @@ INLINE block b_xor(block a, block b)
  *   v_every(b)         b in every lane
  *   v_every_at(p)      the same from 16-byte aligned memory
  *   v_lane0(b)         b in lane 0, zeros behind
+ *   v_first(a)         lane 0
  *   v_sum(a)           the xor of all lanes
  *   v_shift_in(b, a)   a moved up by one lane, b in lane 0
  *   v_lane_numbers()   0, 1, .. LANES - 1, each as a 128-bit number
@@ -58,6 +66,7 @@ INLINE block b_xor(block a, block b)
  *   v_clmul(a, b, i)   carry-less product of one half of each lane of a and b:
  *                      bit 0 of i picks a's upper half, bit 4 b's
  *   v_swap(a)          the halves of each lane exchanged
+ *   v_lower(a, b)      the lower halves of each lane of a and b
  *   v_shuffle(a, b)    byte shuffle in each lane
  *   v_add32            on 32-bit numbers
  *   V_REG(a)           a as an operand, read and written, of an asm statement
@@ -85,14 +94,16 @@ typedef __m128i vec;
 #define v_every(b) (b)
 #define v_every_at(p) b_load_aligned(p)
 #define v_lane0(b) (b)
+#define v_first(a) (a)
 #define v_sum(a) (a)
 #define v_shift_in(b, a) (b)
 #define v_lane_numbers _mm_setzero_si128
 #define v_xor _mm_xor_si128
 #define V_REG(a) "+x"(a)
 #define v_xor3(a, b, c) v_xor(v_xor(b, c), a)
-#define v_clmul _mm_clmulepi64_si128
-#define v_swap(a) _mm_shuffle_epi32(a, 0x4e)
+#define v_clmul b_clmul
+#define v_swap b_swap
+#define v_lower _mm_unpacklo_epi64
 #define v_shuffle _mm_shuffle_epi8
 #define v_add32 _mm_add_epi32
 #define v_aesenc _mm_aesenc_si128
@@ -113,6 +124,7 @@ typedef __m256i vec;
 #define v_every _mm256_broadcastsi128_si256
 #define v_every_at(p) _mm256_broadcastsi128_si256(b_load_aligned(p))
 #define v_lane0 _mm256_zextsi128_si256
+#define v_first _mm256_castsi256_si128
 #define v_shift_in(b, a)                                                       \
     _mm256_inserti128_si256(_mm256_castsi128_si256(b),                         \
                             _mm256_castsi256_si128(a), 1)
@@ -122,6 +134,7 @@ typedef __m256i vec;
 #define v_xor3(a, b, c) v_xor(v_xor(b, c), a)
 #define v_clmul _mm256_clmulepi64_epi128
 #define v_swap(a) _mm256_shuffle_epi32(a, 0x4e)
+#define v_lower _mm256_unpacklo_epi64
 #define v_shuffle _mm256_shuffle_epi8
 #define v_add32 _mm256_add_epi32
 #define v_aesenc _mm256_aesenc_epi128
@@ -167,6 +180,7 @@ typedef __m512i vec;
 #define v_every _mm512_broadcast_i32x4
 #define v_every_at(p) _mm512_broadcast_i32x4(b_load_aligned(p))
 #define v_lane0 _mm512_zextsi128_si512
+#define v_first _mm512_castsi512_si128
 #define v_shift_in(b, a) _mm512_inserti32x4(_mm512_alignr_epi64(a, a, 6), b, 0)
 #define v_lane_numbers() _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0)
 #define v_xor _mm512_xor_si512
@@ -174,6 +188,7 @@ typedef __m512i vec;
 #define v_xor3(a, b, c) _mm512_ternarylogic_epi64(a, b, c, 0x96)
 #define v_clmul _mm512_clmulepi64_epi128
 #define v_swap(a) _mm512_shuffle_epi32(a, (_MM_PERM_ENUM)0x4e)
+#define v_lower _mm512_unpacklo_epi64
 #define v_shuffle _mm512_shuffle_epi8
 #define v_add32 _mm512_add_epi32
 #define v_aesenc _mm512_aesenc_epi128
