@@ -1,23 +1,45 @@
 #!/bin/sh
-# codegen.sh OBJDUMP OBJECT...
+# codegen.sh OBJDUMP AS OBJECT...
 #
-# What the compiler made of the kernels, object by object: no instruction of a
-# level above the one in the object's name, and no function that leaves wide
-# registers dirty. A stray AVX-512 instruction in an AVX2 object would be an
-# illegal instruction on somebody else's processor; a forgotten vzeroupper
-# costs its callers 35 ns (gcc 12 did that once).
+# What the compiler made of the kernels, object by object: no instruction beyond
+# the level in the object's name, and no function that leaves wide registers
+# dirty. A stray instruction of AVX-512 BW in an object for AVX-512 F would be an
+# illegal one on somebody else's processor; a forgotten vzeroupper costs its
+# callers 35 ns (gcc 12 did that once).
+#
+# Whether an instruction belongs to a level, the assembler knows: it is told
+# what cmake/isa.cmake tells the compiler, and has to accept all of them.
 objdump=$1
-shift
+as=$2
+shift 2
 failed=0
 seen=0
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
 
-# Prints "function: instruction" for each one that matches.
-find_in() {
-    "$objdump" -d --no-show-raw-insn "$1" | awk -F '\t' -v wanted="$2" '
+# The instructions of an object as assembly, each with the function that it is
+# in; without those that lead elsewhere, whose targets would be missing.
+disassemble() {
+    "$objdump" -d --no-show-raw-insn "$1" | awk -F '\t' '
         /^[0-9a-f]+ <.*>:$/ { name = $0; sub(/^[^<]*</, "", name)
                               sub(/>:$/, "", name) }
-        NF > 1 { text = $2; for (i = 3; i <= NF; i++) text = text " " $i
-                 if (text ~ wanted) print name ": " text }'
+        /^ *[0-9a-f]+:\t/ {
+            text = $2; for (i = 3; i <= NF; i++) text = text " " $i
+            sub(/ *#.*/, "", text); sub(/ *<.*/, "", text)
+            if (text !~ /^(notrack |bnd )?(call|j|ret)|nop/)
+                print text " # in " name
+        }'
+}
+
+# Prints the instructions beyond the extensions, such as +avx2+bmi2.
+beyond() { # object, extensions
+    disassemble "$1" >"$dir/s"
+    [ -s "$dir/s" ] || echo "no instructions"
+    "$as" -march="generic64$2" -o "$dir/o" "$dir/s" 2>"$dir/errors" && return
+    sed -n 's/^[^:]*:\([0-9]*\): Error: .*/\1/p' "$dir/errors" |
+        while read -r line; do
+            sed -n "${line}p" "$dir/s"
+        done | grep . || cat "$dir/errors"
 }
 
 # Prints each function with a YMM or ZMM register and no vzeroupper.
@@ -38,11 +60,6 @@ complain() { # object, what, lines
     echo "$3" | head -n 5 | sed 's/^/    /'
 }
 
-avx512='%zmm|%[xy]mm(1[6-9]|2[0-9]|3[01])|%k[0-7]'
-avx='^v[a-z]|%[yz]mm'
-above_sse2='^(pshufb|palignr|phadd|pmadd.bsw|pmulhrsw|psign|pabs[bwd])'
-above_ssse3='^(aes|pclmul|pblend|pextr[bdq]|pinsr[bdq]|ptest|pmov[sz]x|pmuld)'
-
 for object; do
     level=$(basename "$object" | sed -n 's/^.*_\([a-z0-9]*\)\.c\.[a-z]*$/\1/p')
     case $object in
@@ -50,13 +67,15 @@ for object; do
     *) level=baseline ;;
     esac
     case $level in
-    vaes512 | avx512) forbidden='^vpmadd52' ;;
-    ifma) forbidden='^vaes' ;;
-    vaes256) forbidden=$avx512 ;;
-    avx2) forbidden="$avx512|^vaes|^vpclmul" ;;
-    aesni) forbidden=$avx ;;
-    ssse3) forbidden="$avx|$above_ssse3" ;;
-    baseline) forbidden="$avx|$above_sse2|$above_ssse3" ;;
+    baseline) isa=+xsave ;; # xgetbv, behind a look at CPUID
+    ssse3) isa=+ssse3 ;;
+    aesni) isa=+sse4.1+aes+pclmul ;;
+    avx2) isa=+avx2+bmi2 ;;
+    vaes256) isa=+avx2+aes+pclmul+vaes+vpclmulqdq ;;
+    avx512) isa=+avx512f ;; # no BW, VL, DQ: Knights Landing has none
+    vaes512) isa=+avx512f+avx512bw+avx512vl+avx512dq+bmi2
+             isa=$isa+aes+pclmul+vaes+vpclmulqdq ;;
+    ifma) isa=+avx512f+avx512ifma+bmi2 ;;
     *)
         echo "$object: a level that codegen.sh does not know"
         failed=1
@@ -64,8 +83,7 @@ for object; do
         ;;
     esac
     seen=$((seen + 1))
-    complain "$object" "above its level, $level" \
-        "$(find_in "$object" "$forbidden")"
+    complain "$object" "beyond its level, $level" "$(beyond "$object" "$isa")"
     complain "$object" "no vzeroupper" "$(find_dirty "$object")"
 done
 
