@@ -104,6 +104,13 @@ void bench_race(const struct bench_options *o, struct bench_contender *c,
 int bench_rounds(const struct bench_options *o);
 size_t bench_shift(int round);
 
+/* ---- A yardstick --------------------------------------------------------- */
+
+/* kernels/poly1305_c.c as compilers make it that cannot multiply 64 by 64 bits
+ * to 128: the plain scalar loop, in five limbs of 26 bits. */
+struct bc_poly1305_ops;
+extern const struct bc_poly1305_ops bench_poly1305_ops_c26;
+
 /* ---- Buffers and sizes --------------------------------------------------- */
 
 #define BENCH_MAX_LEN 30000000u

@@ -183,6 +183,7 @@ static size_t tables_of(enum family family, uint32_t bits, struct table *t)
         break;
     case FAMILY_POLY1305:
         ADD_TABLES(bc_poly1305_list);
+        n = add_table(t, n, bits, "c26", 0, &bench_poly1305_ops_c26);
     }
     return n;
 }

@@ -16,14 +16,11 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "bench.h"
 #include "kernels.h"
 
 #define MAX_STEPS ((size_t)1 << 22)
 #define MAX_LEN ((size_t)1 << 16)
-
-/* kernels/poly1305_c.c as it is where no compiler multiplies 64 by 64 bits to
- * 128: the usual scalar loop, five limbs of 26 bits. */
-extern const struct bc_poly1305_ops bench_poly1305_ops_c26;
 
 /* ---- The jobs ------------------------------------------------------------ */
 

@@ -227,8 +227,8 @@ but takes two cycles for each vpmadd52, so ifma seems too slow there; Zen 3 and
 4 take three cycles for an integer multiplication and a whole one for each adc,
 so c seems too slow, and what is compared with it too fast.
 
-c26 is the portable Poly1305 as compilers without a product of 128 bits make it,
-in five limbs of 26 bits: the plain scalar loop.
+c26 is the portable Poly1305 in five limbs of 26 bits, as compilers make it that
+do not multiply 64 by 64 bits to 128: the plain scalar loop.
 END
 for job in $jobs; do
     case $job in
