@@ -36,15 +36,13 @@ static void gcm_part(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
     acc_xor(g, decrypt ? x : keep_part(y, len), at);
 }
 
-/* Goes on with the open block, of which `at` bytes are there; returns the
- * number of bytes taken. */
+/* Fills the open block, of which `at` bytes are there; returns the number of
+ * bytes taken. */
 static size_t gcm_head(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
-                       size_t at, size_t len, int decrypt)
+                       size_t at, int decrypt)
 {
-    size_t n = len < 16 - at ? len : 16 - at;
-
-    gcm_part(g, out, in, at, n, decrypt);
-    return n;
+    gcm_part(g, out, in, at, 16 - at, decrypt);
+    return 16 - at;
 }
 
 /* The next counter, in one store of 16 bytes (see store_16()). */
@@ -86,8 +84,8 @@ static void gcm_bulk(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
         g->ops->encrypt(g, out, in, nblocks);
 }
 
-/* SP 800-38D, 7.1 and 7.2, for a piece of any kind. Never inlined, so that
- * whole blocks alone do not pay for the registers it saves. */
+/* SP 800-38D, 7.1 and 7.2, for a piece that ends behind the open block. Never
+ * inlined, so that the others do not pay for the registers it saves. */
 static __attribute__((noinline)) void gcm_piece(struct bc_gcm *g, uint8_t *out,
                                                 const uint8_t *in, size_t len,
                                                 int decrypt)
@@ -96,7 +94,7 @@ static __attribute__((noinline)) void gcm_piece(struct bc_gcm *g, uint8_t *out,
 
     g->msg_len += len;
     if (at != 0) {
-        n = gcm_head(g, out, in, at, len, decrypt);
+        n = gcm_head(g, out, in, at, decrypt);
         out += n;
         in += n;
         len -= n;
@@ -108,18 +106,23 @@ static __attribute__((noinline)) void gcm_piece(struct bc_gcm *g, uint8_t *out,
         gcm_tail(g, out + n, in + n, len - n, decrypt);
 }
 
-/* Inlined into both directions, for the sake of short messages. */
+/* Inlined into both directions, for the sake of short messages and pieces. */
 static inline void gcm_crypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
                              size_t len, int decrypt)
 {
+    size_t at = g->msg_len & 15;
+
     if (len == 0)
         return;
-    if (((g->msg_len | len) & 15) != 0) {
+    if (((at | len) & 15) == 0) {
+        g->msg_len += len;
+        gcm_bulk(g, out, in, len / 16, decrypt);
+    } else if (at != 0 && len <= 16 - at) {
+        g->msg_len += len;
+        gcm_part(g, out, in, at, len, decrypt);
+    } else {
         gcm_piece(g, out, in, len, decrypt);
-        return;
     }
-    g->msg_len += len;
-    gcm_bulk(g, out, in, len / 16, decrypt);
 }
 
 void bc_gcm_encrypt(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
@@ -186,8 +189,8 @@ void bc_gcm_start(struct bc_gcm *g, const uint8_t *iv, size_t ivlen)
     g->open = 0;
     if (ivlen == 12) {
         /* J0 ends with 00000001, the first counter block with 00000002. */
-        j0 = load_part(iv, 12);
-        j0.hi |= UINT64_C(1) << 56;
+        j0.lo = load_le64(iv);
+        j0.hi = load_le32(iv + 8) | UINT64_C(1) << 56;
         store_16(g->ej0, j0);
         j0.hi += UINT64_C(1) << 56;
         store_16(g->ctr, j0);

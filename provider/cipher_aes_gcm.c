@@ -355,21 +355,27 @@ PROV_CTX_PARAMS(gcm, set, const OSSL_PARAM, set_TAG, set_IVLEN, set_TLS_AAD,
 
 /* ---- Init ---------------------------------------------------------------- */
 
-static int gcm_init(struct gcm_ctx *ctx, const uint8_t *key, size_t keylen,
-                    const uint8_t *iv, size_t ivlen, const OSSL_PARAM params[],
-                    uint8_t encrypting)
+/* ivlen is a constant wherever it is the usual one: no call then. */
+static inline void gcm_give_iv(struct gcm_ctx *ctx, const uint8_t *iv,
+                               size_t ivlen)
 {
-    ctx->encrypting = encrypting;
+    memcpy(ctx->iv, iv, ivlen);
+    ctx->ivlen = ivlen;
+    ctx->iv_state = PROV_IV_GIVEN;
+    ctx->iv_random = 0;
+}
+
+static __attribute__((noinline)) int
+gcm_init_any(struct gcm_ctx *ctx, const uint8_t *key, size_t keylen,
+             const uint8_t *iv, size_t ivlen, const OSSL_PARAM params[])
+{
     if (iv != NULL) {
         if (ivlen == 0 || ivlen > MAX_IV)
             return prov_raise(ctx->prov, INVALID_IV_LENGTH);
-        if (ivlen == DEFAULT_IV) /* with a constant length: no call */
-            memcpy(ctx->iv, iv, DEFAULT_IV);
+        if (ivlen == DEFAULT_IV)
+            gcm_give_iv(ctx, iv, DEFAULT_IV);
         else
-            memcpy(ctx->iv, iv, ivlen);
-        ctx->ivlen = ivlen;
-        ctx->iv_state = PROV_IV_GIVEN;
-        ctx->iv_random = 0;
+            gcm_give_iv(ctx, iv, ivlen);
     }
     if (key != NULL) {
         if (keylen != ctx->keylen)
@@ -382,6 +388,18 @@ static int gcm_init(struct gcm_ctx *ctx, const uint8_t *key, size_t keylen,
             ctx->iv_state = PROV_IV_GIVEN;
     }
     return params == NULL || gcm_set_ctx_params(ctx, params);
+}
+
+static inline int gcm_init(struct gcm_ctx *ctx, const uint8_t *key,
+                           size_t keylen, const uint8_t *iv, size_t ivlen,
+                           const OSSL_PARAM params[], uint8_t encrypting)
+{
+    ctx->encrypting = encrypting;
+    if (key != NULL || iv == NULL || ivlen != DEFAULT_IV || params != NULL)
+        return gcm_init_any(ctx, key, keylen, iv, ivlen, params);
+    /* Only a new IV, as most messages need. */
+    gcm_give_iv(ctx, iv, DEFAULT_IV);
+    return 1;
 }
 
 static int gcm_encrypt_init(void *ctx, const unsigned char *key, size_t keylen,

@@ -532,7 +532,8 @@ INLINE void gcm_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
     const size_t group = 16 * GCM_GROUP;
     block next = reverse_bytes(b_load_aligned(g->ctr));
     block acc = closed_acc(g);
-    vec ctr = v_add32(v_every(next), v_lane_numbers());
+    vec ctr = v_add32(v_shuffle(v_every_at(g->ctr), v_every_at(byte_reversal)),
+                      v_lane_numbers());
 
     need_powers(g, nblocks);
     next = _mm_add_epi32(next, _mm_cvtsi32_si128((int)(uint32_t)nblocks));
