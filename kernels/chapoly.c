@@ -47,11 +47,12 @@ static void drop_stream(struct bc_chapoly *c)
 
 void bc_chapoly_start(struct bc_chapoly *c, const uint8_t nonce[12])
 {
-    int i;
+    uint32_t middle = load_le32(nonce + 4);
 
-    c->state[12] = 0;
-    for (i = 0; i < 3; i++)
-        c->state[13 + i] = load_le32(nonce + 4 * i);
+    /* Or else clang 14 loads the last 8 bytes as one; a caller who has just
+     * copied the nonce has stored 8 and then 4. */
+    __asm__("" : "+r"(middle));
+    store_row(c->state + 12, 0, load_le32(nonce), middle, load_le32(nonce + 8));
     c->aad_len = 0;
     c->msg_len = 0;
     drop_stream(c); /* of a message that was left unfinished */

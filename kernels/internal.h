@@ -116,6 +116,16 @@ static inline void store_16(void *p, struct half2 x)
 #endif
 }
 
+/* Four words, with one store for the same reason. */
+static inline void store_row(uint32_t *p, uint32_t a, uint32_t b, uint32_t c,
+                             uint32_t d)
+{
+    typedef uint32_t u32x4 __attribute__((vector_size(16)));
+    u32x4 v = {a, b, c, d};
+
+    memcpy(p, &v, 16);
+}
+
 /* Loads len bytes, 1 <= len <= 15, and touches no other. The loads overlap,
  * and bytes that two of them bring stand in the same place of both. */
 static inline struct half2 load_part(const uint8_t *p, size_t len)
