@@ -57,7 +57,7 @@ void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len)
 void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
 {
     size_t fill = (size_t)p->len & 15;
-    uint64_t g0, g1, g2, take, lo, hi;
+    uint64_t carry, lo, hi;
 
     if (fill) {
         p->buf[fill] = 1;
@@ -65,17 +65,15 @@ void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
         p->ops->blocks(p, p->buf, 1, 0);
     }
 
-    /* h < 2p, so the remainder is h or h - p; and h - p = h + 5 - 2^130 is the
-     * one to take exactly if h + 5 reaches 2^130. */
-    g0 = p->h[0] + 5;
-    g1 = p->h[1] + (g0 < 5);
-    g2 = p->h[2] + (g1 < p->h[1]);
-    take = 0 - (g2 >> 2);
-    lo = (p->h[0] & ~take) | (g0 & take);
-    hi = (p->h[1] & ~take) | (g1 & take);
-
-    lo += p->s[0];
-    hi += p->s[1] + (lo < p->s[0]);
+    /* h < 2p, so the remainder is h, or h - p = h + 5 - 2^130 exactly if h + 5
+     * reaches 2^130: what carry tells, on the way through the limbs. */
+    carry = p->h[0] + 5 < 5;
+    carry = p->h[1] + carry < carry;
+    carry = (p->h[2] + carry) >> 2;
+    lo = p->h[0] + p->s[0];
+    hi = p->h[1] + p->s[1] + (lo < p->s[0]);
+    lo += 5 * carry;
+    hi += lo < 5 * carry;
     store_le64(tag, lo);
     store_le64(tag + 8, hi);
 
