@@ -20,39 +20,54 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* Whole words, not byte by byte: gcc 12 sees two stores of 8 bytes that way as
+ * one vector of 16, takes the words apart, and brings the parts together on the
+ * stack (the tag of Poly1305 took 7 ns longer), and clang 14 leaves loads that
+ * overlap in single bytes (a partial block of GCM, 3 ns). */
 static inline uint32_t load_le32(const void *p)
 {
-    const uint8_t *b = p;
+    uint32_t x;
 
-    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
-           (uint32_t)b[3] << 24;
+    memcpy(&x, p, 4);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap32(x);
+#endif
+    return x;
 }
 
 static inline uint64_t load_le64(const void *p)
 {
-    const uint8_t *b = p;
+    uint64_t x;
 
-    return load_le32(b) | (uint64_t)load_le32(b + 4) << 32;
+    memcpy(&x, p, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
 }
 
 static inline uint32_t load_be32(const void *p)
 {
-    const uint8_t *b = p;
+    uint32_t x;
 
-    return (uint32_t)b[3] | (uint32_t)b[2] << 8 | (uint32_t)b[1] << 16 |
-           (uint32_t)b[0] << 24;
+    memcpy(&x, p, 4);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    x = __builtin_bswap32(x);
+#endif
+    return x;
 }
 
 static inline uint64_t load_be64(const void *p)
 {
-    const uint8_t *b = p;
+    uint64_t x;
 
-    return load_be32(b + 4) | (uint64_t)load_be32(b) << 32;
+    memcpy(&x, p, 8);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return x;
 }
 
-/* Not byte by byte, as the loads are: gcc 12 sees two stores of 8 bytes that
- * way as one vector of 16, takes the words apart, and brings the parts together
- * on the stack. The tag of Poly1305 took 7 ns longer. */
 static inline void store_le32(void *p, uint32_t x)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
