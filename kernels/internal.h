@@ -231,6 +231,13 @@ static inline void wipe_inline(void *p, size_t len)
     __asm__ volatile("" : : "r"(p) : "memory");
 }
 
+/* Before anything but blocks() uses h. */
+static inline void poly1305_settle(struct bc_poly1305 *p)
+{
+    if (p->in_lanes)
+        p->ops->settle(p);
+}
+
 /* The tables, one per family and level. */
 extern const struct bc_cbc_ops bc_cbc_ops_c;
 extern const struct bc_gcm_ops bc_gcm_ops_c;

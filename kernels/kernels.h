@@ -230,11 +230,16 @@ struct bc_poly1305_ops {
      * with hibit = 0 the one block that the caller padded himself. */
     void (*blocks)(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
                    uint32_t hibit);
+    /* Brings the sum into h when blocks() has left it in lanes; NULL for a
+     * level that never does. */
+    void (*settle)(struct bc_poly1305 *p);
+    /* Bytes of struct bc_poly1305's powers that the level uses. */
+    size_t powers;
 };
 
 struct bc_poly1305 {
-    /* Between calls every level keeps the sum as h[0] + h[1] 2^64 + h[2] 2^128
-     * with h[2] <= 4: not fully reduced, which bc_poly1305_tag() does. */
+    /* The sum as h[0] + h[1] 2^64 + h[2] 2^128 with h[2] <= 4: not fully
+     * reduced, which bc_poly1305_tag() does. Out of date while in_lanes. */
     _Alignas(64) uint64_t h[3];
     uint64_t r[2];   /* clamped */
     uint64_t s[2];   /* added at the end */
@@ -244,7 +249,10 @@ struct bc_poly1305 {
     /* What a level makes of r when a message is long enough to use it; its own
      * business but for npowers, which is 0 when nothing is there. */
     uint32_t npowers;
-    _Alignas(64) uint64_t powers[80];
+    /* The sum is among it, in a vector's lanes: to bring it together takes as
+     * long as two dozen blocks, so that waits until h is needed. */
+    uint32_t in_lanes;
+    _Alignas(64) uint64_t powers[116];
 };
 
 void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops);

@@ -15,8 +15,9 @@ void bc_poly1305_init(struct bc_poly1305 *p, const struct bc_poly1305_ops *ops)
 static void forget_powers(struct bc_poly1305 *p)
 {
     if (p->npowers)
-        bc_wipe(p->powers, sizeof(p->powers));
+        bc_wipe(p->powers, p->ops->powers);
     p->npowers = 0;
+    p->in_lanes = 0;
 }
 
 void bc_poly1305_set_key(struct bc_poly1305 *p, const uint8_t key[32])
@@ -51,7 +52,8 @@ void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len)
     }
     if (len >= 16)
         p->ops->blocks(p, in, len / 16, 1);
-    memcpy(p->buf, in + (len & ~(size_t)15), len & 15);
+    if (len & 15)
+        memcpy(p->buf, in + (len & ~(size_t)15), len & 15);
 }
 
 void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
@@ -64,6 +66,7 @@ void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
         memset(p->buf + fill + 1, 0, 15 - fill);
         p->ops->blocks(p, p->buf, 1, 0);
     }
+    poly1305_settle(p);
 
     /* h < 2p, so the remainder is h, or h - p = h + 5 - 2^130 exactly if h + 5
      * reaches 2^130: what carry tells, on the way through the limbs. */

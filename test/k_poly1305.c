@@ -12,15 +12,24 @@
 
 #define LONGEST 33100
 
-static void mac(const struct bc_poly1305_ops *ops, uint8_t tag[16],
-                const uint8_t key[32], const uint8_t *in, size_t len)
+static void mac_in_pieces(const struct bc_poly1305_ops *ops, uint8_t tag[16],
+                          const uint8_t key[32], const uint8_t *in, size_t len,
+                          size_t piece)
 {
     static struct bc_poly1305 p;
 
     bc_poly1305_init(&p, ops);
     bc_poly1305_set_key(&p, key);
+    for (; len > piece; in += piece, len -= piece)
+        bc_poly1305_update(&p, in, piece);
     bc_poly1305_update(&p, in, len);
     bc_poly1305_tag(&p, tag);
+}
+
+static void mac(const struct bc_poly1305_ops *ops, uint8_t tag[16],
+                const uint8_t key[32], const uint8_t *in, size_t len)
+{
+    mac_in_pieces(ops, tag, key, in, len, len);
 }
 
 /* ---- Lengths, between unmapped pages ---------------------------------------
@@ -184,6 +193,55 @@ static void test_cuts(const struct bc_poly1305_ops *ops)
     }
 }
 
+/*
+ * Whole blocks, so that a level may keep its sums in lanes from one piece to
+ * the next. Wherever that is left off, for the tag or for a part of a block,
+ * the sum is right; and a duplicate takes along what is in the lanes.
+ */
+static void test_whole_blocks(const struct bc_poly1305_ops *ops)
+{
+    static struct bc_poly1305 p, end;
+    static struct slow_num h[301];
+    uint8_t key[32], msg[16 * 301], tag[16], want[16];
+    size_t first, piece, at, i, step = quick() ? 7 : 1;
+    struct slow_num r, last;
+
+    rnd_bytes(key, sizeof(key));
+    rnd_bytes(msg, sizeof(msg));
+    slow_r(&r, key);
+    for (i = 0; i < 300; i++) {
+        h[i + 1] = h[i];
+        slow_block(&h[i + 1], &r, msg + 16 * i, 16);
+    }
+    bc_poly1305_init(&p, ops);
+    for (first = 0; first < 100; first += step) {
+        for (piece = 1; piece < 70; piece += step) {
+            bc_poly1305_set_key(&p, key);
+            bc_poly1305_update(&p, msg, 16 * first);
+            for (at = first;; at += piece) {
+                check_case("%s, %zu blocks, then up to %zu in pieces of %zu",
+                           ops->name, first, at, piece);
+                memcpy(&end, &p, sizeof(p));
+                bc_poly1305_tag(&end, tag);
+                slow_tag(want, &h[at], key);
+                CHECK_MEM(tag, want, 16);
+                if (at + piece > 300)
+                    break;
+                bc_poly1305_update(&p, msg + 16 * at, 16 * piece);
+            }
+            check_case("%s, %zu blocks, then up to %zu in pieces of %zu, and "
+                       "5 bytes",
+                       ops->name, first, at, piece);
+            bc_poly1305_update(&p, msg + 16 * at, 5);
+            bc_poly1305_tag(&p, tag);
+            last = h[at];
+            slow_block(&last, &r, msg + 16 * at, 5);
+            slow_tag(want, &last, key);
+            CHECK_MEM(tag, want, 16);
+        }
+    }
+}
+
 /* ---- Carries ---------------------------------------------------------------
  */
 
@@ -237,6 +295,8 @@ static void test_limbs(const struct bc_poly1305_ops *ops)
                        ops->name, i, j);
             slow_poly1305(want, key, msg, sizeof(msg));
             mac(ops, tag, key, msg, sizeof(msg));
+            CHECK_MEM(tag, want, 16);
+            mac_in_pieces(ops, tag, key, msg, sizeof(msg), 128);
             CHECK_MEM(tag, want, 16);
             at = 1 + rnd_below(600);
             slow_poly1305(want, key, msg, at);
@@ -393,6 +453,7 @@ int main(void)
         test_addresses(ops);
         test_bytewise(ops);
         test_cuts(ops);
+        test_whole_blocks(ops);
         test_limbs(ops);
         test_sums(ops);
         test_special_keys(ops);

@@ -280,6 +280,7 @@ static void encrypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
     struct beside b;
 
     chacha20(c->state, out, in, UPRIGHT_BLOCKS);
+    poly1305_settle(&c->mac);
     b.mac = poly1305_64_load(&c->mac);
     b.in = out;
     while ((nblocks -= UPRIGHT_BLOCKS) != 0) {
@@ -297,6 +298,7 @@ static void decrypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
 {
     struct beside b;
 
+    poly1305_settle(&c->mac);
     b.mac = poly1305_64_load(&c->mac);
     for (; nblocks; nblocks -= UPRIGHT_BLOCKS) {
         b.in = in;

@@ -13,4 +13,6 @@ const struct bc_poly1305_ops bc_poly1305_ops_avx2 = {
     .name = "avx2",
     .needs = BC_CPU_AVX2 | BC_CPU_BMI2,
     .blocks = blocks,
+    .settle = settle,
+    .powers = sizeof(struct powers),
 };

@@ -13,4 +13,6 @@ const struct bc_poly1305_ops bc_poly1305_ops_avx512 = {
     .name = "avx512",
     .needs = BC_CPU_AVX512F | BC_CPU_WIDE512,
     .blocks = blocks,
+    .settle = settle,
+    .powers = sizeof(struct powers),
 };

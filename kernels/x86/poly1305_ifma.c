@@ -12,4 +12,6 @@ const struct bc_poly1305_ops bc_poly1305_ops_ifma = {
     .name = "ifma",
     .needs = BC_CPU_AVX512F | BC_CPU_AVX512IFMA | BC_CPU_WIDE512 | BC_CPU_BMI2,
     .blocks = blocks,
+    .settle = settle,
+    .powers = sizeof(struct powers),
 };

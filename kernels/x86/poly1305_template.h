@@ -23,6 +23,7 @@
 struct powers {
     uint64_t lane[LIMBS][LANES];     /* limbs of r^L .. r, a lane each */
     uint64_t step[4][2 * LIMBS - 1]; /* r^L, r^2L, r^3L, r^4L: mul_add() */
+    uint64_t sum[LIMBS][LANES];      /* when in_lanes */
 };
 _Static_assert(sizeof(struct powers) <=
                    sizeof(((struct bc_poly1305 *)0)->powers),
@@ -34,6 +35,8 @@ static void make_powers(struct bc_poly1305 *p, uint32_t n)
     struct limbs lane, every, upper, r2, r3, r4;
     int i;
 
+    if (p->npowers >= n)
+        return;
     if (p->npowers == 0) {
         /* With i = 1, 2, 4 ..: the lanes of `lane` hold r .. r^i in turn, and
          * every one of `every` holds r^i, the highest of them. It stands in
@@ -63,37 +66,36 @@ static void make_powers(struct bc_poly1305 *p, uint32_t n)
     }
 }
 
-/* nblocks: L, 2 L, 3 L .. */
+/* nblocks: L, 2 L, 3 L .. Leaves the sum in the lanes. */
 static void wide(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks)
 {
-    const struct powers *w = (const struct powers *)(const void *)p->powers;
-    uint32_t n = nblocks >= FROM_STEPS ? 4 * LANES : LANES;
+    struct powers *w = (struct powers *)(void *)p->powers;
     struct limbs h, m;
     struct sum s;
     size_t steps, i;
 
-    if (p->npowers < n)
-        make_powers(p, n);
-
-    /* One to four steps, so that a multiple of four is left; the first has no
-     * product of h, for the sum so far joins the first block. */
-    h = load_blocks(in);
-    add_to_lane0(&h, p->h);
-    steps = p->npowers == 4 * LANES ? (nblocks / LANES - 1) % 4 + 1 : 1;
-    if (steps > 1) {
-        m = load_blocks(in + (steps - 1) * 16 * LANES);
-        s = sum_of(&m);
-        for (i = 1; i < steps - 1; i++) {
-            m = load_blocks(in + (steps - 1 - i) * 16 * LANES);
-            mul_add_step(&s, &m, w->step[i - 1]);
-        }
-        mul_add_step(&s, &h, w->step[steps - 2]);
-        h = carry(&s);
+    if (p->in_lanes) {
+        h = load_lanes(w->sum);
+    } else { /* the first step has no product: the lanes were empty */
+        h = load_blocks(in);
+        add_to_lane0(&h, p->h);
+        in += 16 * LANES;
+        nblocks -= LANES;
     }
-    in += steps * 16 * LANES;
-    nblocks -= steps * LANES;
-
     if (p->npowers == 4 * LANES) {
+        steps = nblocks / LANES % 4;
+        if (steps) {
+            m = load_blocks(in + (steps - 1) * 16 * LANES);
+            s = sum_of(&m);
+            for (i = 1; i < steps; i++) {
+                m = load_blocks(in + (steps - 1 - i) * 16 * LANES);
+                mul_add_step(&s, &m, w->step[i - 1]);
+            }
+            mul_add_step(&s, &h, w->step[steps - 1]);
+            h = carry(&s);
+            in += steps * 16 * LANES;
+            nblocks -= steps * LANES;
+        }
         for (; nblocks; nblocks -= 4 * LANES) {
             /* Pretends that the powers may have moved, or else compilers load
              * them all before the loop, far more than there are registers. */
@@ -119,9 +121,18 @@ static void wide(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks)
             in += 16 * LANES;
         }
     }
-    m = load_lanes(w->lane);
-    s = products(&h, &m);
+    store_lanes(w->sum, &h);
+    p->in_lanes = 1;
+}
+
+static void settle(struct bc_poly1305 *p)
+{
+    struct powers *w = (struct powers *)(void *)p->powers;
+    struct limbs h = load_lanes(w->sum), lane = load_lanes(w->lane);
+    struct sum s = products(&h, &lane);
+
     add_lanes(p->h, &s);
+    p->in_lanes = 0;
 }
 
 static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
@@ -129,12 +140,24 @@ static void blocks(struct bc_poly1305 *p, const uint8_t *in, size_t nblocks,
 {
     size_t n;
 
-    if (nblocks >= (p->npowers ? FROM_READY : FROM_NEW)) {
+    if (nblocks >= FROM_READY && (p->npowers || p->len >= 16 * FROM_NEW)) {
+        make_powers(p, nblocks >= FROM_STEPS || p->len >= 64 * FROM_STEPS
+                           ? 4 * LANES
+                           : LANES);
+        n = nblocks % LANES;
+        if (n && !p->in_lanes) {
+            bc_poly1305_ops_c.blocks(p, in, n, 1);
+            in += 16 * n;
+            nblocks -= n;
+        }
         n = nblocks & ~(size_t)(LANES - 1);
         wide(p, in, n);
         in += 16 * n;
         nblocks -= n;
     }
-    if (nblocks)
+    if (nblocks) {
+        if (p->in_lanes)
+            settle(p);
         bc_poly1305_ops_c.blocks(p, in, nblocks, hibit);
+    }
 }
