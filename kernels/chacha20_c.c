@@ -4,37 +4,7 @@
  * against. Additions, rotations and xors only, so its time depends on nothing
  * but the number of blocks.
  */
-#include "internal.h"
-
-static inline uint32_t rotl(uint32_t x, int n)
-{
-    return x << n | x >> (32 - n);
-}
-
-static inline void quarter_round(uint32_t x[16], int a, int b, int c, int d)
-{
-    x[a] += x[b];
-    x[d] = rotl(x[d] ^ x[a], 16);
-    x[c] += x[d];
-    x[b] = rotl(x[b] ^ x[c], 12);
-    x[a] += x[b];
-    x[d] = rotl(x[d] ^ x[a], 8);
-    x[c] += x[d];
-    x[b] = rotl(x[b] ^ x[c], 7);
-}
-
-/* Columns, then diagonals. */
-static inline void double_round(uint32_t x[16])
-{
-    quarter_round(x, 0, 4, 8, 12);
-    quarter_round(x, 1, 5, 9, 13);
-    quarter_round(x, 2, 6, 10, 14);
-    quarter_round(x, 3, 7, 11, 15);
-    quarter_round(x, 0, 5, 10, 15);
-    quarter_round(x, 1, 6, 11, 12);
-    quarter_round(x, 2, 7, 8, 13);
-    quarter_round(x, 3, 4, 9, 14);
-}
+#include "chacha20_block.h"
 
 static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
                      size_t nblocks)
@@ -45,7 +15,7 @@ static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
     for (; nblocks; nblocks--, in += 64, out += 64) {
         memcpy(x, state, sizeof(x));
         for (i = 0; i < 10; i++)
-            double_round(x);
+            chacha20_double_round(x);
         /* All of the input is read before any of the output is written, so
          * that out may be in, or lie in front of it. */
         for (i = 0; i < 16; i++)
@@ -55,6 +25,17 @@ static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
         state[12]++;
     }
     bc_wipe(x, sizeof(x));
+}
+
+static void pass(uint32_t state[16], uint8_t *key, uint8_t *stream,
+                 size_t nblocks, uint8_t *out, const uint8_t *in, size_t n)
+{
+    if (key) {
+        memset(key, 0, 64);
+        chacha20(state, key, key, 1);
+    }
+    chacha20(state, out, in, n);
+    chacha20(state, stream + 64 * n, stream + 64 * n, nblocks - n);
 }
 
 /* Upwards and load before store, so that out may lie in front of in. */
@@ -81,9 +62,9 @@ const struct bc_chapoly_ops bc_chapoly_ops_c = {
     .name = "c",
     .needs = 0,
     .poly1305 = &bc_poly1305_ops_c,
-    .few = 1,
     .several = 1,
     .many = 1,
     .chacha20 = chacha20,
+    .pass = pass,
     .use_stream = use_stream,
 };

@@ -6,8 +6,8 @@
  * A pass of ChaCha20 takes about as long for one block as for the several that
  * a level computes side by side. So block 0, the one-time key of the MAC, is
  * made when the length of the message (or of its first piece) is known, along
- * with as much key stream as that needs, and what is left of a pass is kept
- * for the bytes to come.
+ * with as much key stream as that needs. A message in pieces has passes look
+ * ahead, and what they leave is kept for the bytes to come.
  */
 #include "internal.h"
 
@@ -15,7 +15,7 @@
  * pass: source and destination stay in a first-level cache of 32 KiB. */
 #define CHUNK 8192
 
-static const uint8_t zeros[BC_CHAPOLY_STREAM];
+static const uint8_t zeros[16];
 
 void bc_chapoly_init(struct bc_chapoly *c, const struct bc_chapoly_ops *ops)
 {
@@ -53,40 +53,33 @@ void bc_chapoly_start(struct bc_chapoly *c, const uint8_t nonce[12])
      * copied the nonce has stored 8 and then 4. */
     __asm__("" : "+r"(middle));
     store_row(c->state + 12, 0, load_le32(nonce), middle, load_le32(nonce + 8));
+    c->expected = c->msg_len - c->first_len;
     c->aad_len = 0;
     c->msg_len = 0;
+    c->first_len = 0;
     drop_stream(c); /* of a message that was left unfinished */
     c->keyed = 0;
 }
 
-/* Makes the next nblocks of key stream, when there is none left. */
-static void make_stream(struct bc_chapoly *c, size_t nblocks)
+/* The next nblocks of key stream when there is none left; n of them are used at
+ * once. key, and which nblocks there are: see the ops table. */
+static void make_stream(struct bc_chapoly *c, uint8_t *key, size_t nblocks,
+                        uint8_t *out, const uint8_t *in, size_t n)
 {
-    c->ops->chacha20(c->state, c->stream, zeros, nblocks);
-    c->at = 0;
+    c->ops->pass(c->state, key, c->stream, nblocks, out, in, n);
+    c->at = 64 * (uint32_t)n;
     c->end = 64 * (uint32_t)nblocks;
 }
 
-/* Rounds up to the blocks of a pass. A single one stays single: there are
- * faster ways for that than a pass. */
-static size_t whole_pass(const struct bc_chapoly *c, size_t nblocks)
+/* Block 0, half of which is the key of the MAC (RFC 8439, 2.6), and more. */
+static void make_key(struct bc_chapoly *c, size_t nblocks, uint8_t *out,
+                     const uint8_t *in, size_t n)
 {
-    const struct bc_chapoly_ops *ops = c->ops;
+    uint8_t key[64];
 
-    if (nblocks <= 1)
-        return 1;
-    if (nblocks > ops->several)
-        return ops->many;
-    return (nblocks + ops->few - 1) & ~(size_t)(ops->few - 1);
-}
-
-/* Block 0 and nblocks - 1 more. Half of block 0 is not used (RFC 8439, 2.6). */
-static void make_key(struct bc_chapoly *c, size_t nblocks)
-{
-    make_stream(c, nblocks);
-    bc_poly1305_set_key(&c->mac, c->stream);
-    wipe_inline(c->stream, 64);
-    c->at = 64;
+    make_stream(c, key, nblocks, out, in, n);
+    bc_poly1305_set_key(&c->mac, key);
+    wipe_inline(key, sizeof(key));
     c->keyed = 1;
     bc_poly1305_update(&c->mac, c->early, (size_t)c->aad_len);
 }
@@ -100,7 +93,7 @@ void bc_chapoly_aad(struct bc_chapoly *c, const uint8_t *aad, size_t len)
             c->aad_len += len;
             return;
         }
-        make_key(c, c->ops->few);
+        make_key(c, 0, NULL, NULL, 0);
     }
     c->aad_len += len;
     bc_poly1305_update(&c->mac, aad, len);
@@ -112,106 +105,166 @@ static void mac_pad(struct bc_chapoly *c)
     bc_poly1305_update(&c->mac, zeros, (size_t)(0 - c->mac.len) & 15);
 }
 
-/* Before the first byte of a message of len bytes, or of which that many are
- * at hand. The first pass takes what is no multiple of the longest one. */
-static void begin(struct bc_chapoly *c, size_t len)
+/*
+ * Before the first byte of a message of len bytes, or of which that many are
+ * at hand. The first pass takes what is no multiple of the longest one, and
+ * looks ahead as far as the message before would have needed. Returns how many
+ * bytes it has been used for: none, unless `direct`.
+ */
+static size_t begin(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                    size_t len, int direct)
 {
-    size_t nblocks = 1 + len / 64 + (len % 64 != 0), many = c->ops->many;
+    size_t many = c->ops->many, nblocks, n = 0;
 
-    if (!c->keyed)
-        make_key(c, nblocks <= many ? whole_pass(c, nblocks)
-                                    : whole_pass(c, nblocks % many));
+    if (!c->keyed) {
+        nblocks = len / 64 + (len % 64 != 0);
+        if (nblocks > many)
+            nblocks = (nblocks - 1) % many + 1;
+        else if (c->expected)
+            nblocks = nblocks + c->expected / 64 < many
+                          ? nblocks + (size_t)c->expected / 64
+                          : many;
+        if (nblocks > c->ops->several && nblocks < many)
+            nblocks = many - 1;
+        if (direct)
+            n = len / 64 < nblocks ? len / 64 : nblocks;
+        make_key(c, nblocks, out, in, n);
+    }
     mac_pad(c);
+    return 64 * n;
 }
 
 /* The key stream over len bytes, and no MAC. */
 static void cipher(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
                    size_t len)
 {
-    size_t n, many = c->ops->many;
+    size_t many = c->ops->many, n = c->end - c->at, nblocks, made;
 
-    for (;;) {
-        n = c->end - c->at;
+    if (len == 0)
+        return;
+    if (n) { /* head: key stream made before */
         if (n > len)
             n = len;
-        if (n) { /* head, and tail: key stream made before */
-            c->ops->use_stream(out, in, c->stream + c->at, n);
-            c->at += (uint32_t)n;
-            in += n;
-            out += n;
-            len -= n;
-        }
-        n = len / 64 & ~(many - 1);
-        if (n) {
-            c->ops->chacha20(c->state, out, in, n);
-            c->at = 0;
-            c->end = 0;
-            in += 64 * n;
-            out += 64 * n;
-            len -= 64 * n;
-        }
-        if (len == 0)
+        c->ops->use_stream(out, in, c->stream + c->at, n);
+        c->at += (uint32_t)n;
+        if (n == len)
             return;
-        /* A message in small pieces: look further ahead with each pass. */
-        n = len / 64 + (len % 64 != 0);
-        if (n < 2 * (c->end / 64))
-            n = 2 * (c->end / 64);
-        make_stream(c, whole_pass(c, n));
+        in += n;
+        out += n;
+        len -= n;
+    }
+    n = len / 64 & ~(many - 1);
+    if (n) {
+        c->ops->chacha20(c->state, out, in, n);
+        c->at = 0;
+        c->end = 0;
+        if (64 * n == len)
+            return;
+        in += 64 * n;
+        out += 64 * n;
+        len -= 64 * n;
+    }
+    n = len / 64;
+    nblocks = n + (len % 64 != 0);
+    if (c->msg_len > c->first_len) {
+        /* A message in pieces: look ahead, further with each pass. */
+        made = c->state[12] - 1;
+        if (made < many / 2)
+            made *= 3;
+        if (nblocks < made)
+            nblocks = made;
+    }
+    if (nblocks > c->ops->several)
+        nblocks = many;
+    make_stream(c, NULL, nblocks, out, in, n);
+    if (64 * n < len) { /* tail */
+        c->ops->use_stream(out + 64 * n, in + 64 * n, c->stream + c->at,
+                           len - 64 * n);
+        c->at += (uint32_t)(len - 64 * n);
     }
 }
 
 /* Cipher and MAC, one after the other: of decryption the MAC comes first, for
- * out may be in. */
+ * out may be in. The first `done` bytes the cipher has seen. */
 static void two_passes(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                       size_t len, int decrypt)
+                       size_t len, int decrypt, size_t done)
 {
     if (decrypt)
         bc_poly1305_update(&c->mac, in, len);
-    cipher(c, out, in, len);
+    cipher(c, out + done, in + done, len - done);
     if (!decrypt)
         bc_poly1305_update(&c->mac, out, len);
 }
 
-/* Whole longest passes, when no key stream is open, where the level has a joint
- * pass. Returns how many bytes it did, fewer than a pass short of len. */
-static size_t joint_pass(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                         size_t len, int decrypt)
+/*
+ * Longest passes with the MAC beside them, if the level has such. Decryption
+ * takes the MAC of what it is about to decrypt. Encryption's is a pass behind;
+ * so is decryption's if the first pass has been used before the MAC had a key.
+ * Returns how many bytes it did: none, or less than a pass short of len.
+ */
+static size_t joint_passes(struct bc_chapoly *c, uint8_t *out,
+                           const uint8_t *in, size_t len, int decrypt,
+                           size_t done)
 {
-    size_t nblocks = len / 64 & ~(size_t)(c->ops->many - 1);
+    const uint8_t *text = decrypt ? in : out;
+    size_t pass = 64 * (size_t)c->ops->many, behind = pass;
+    size_t n = done + (c->end - c->at), whole;
 
-    if (nblocks == 0)
+    if (n != pass || done != pass) { /* no pass yet to be behind of */
+        behind = decrypt ? 0 : pass;
+        if (len < n + behind + pass)
+            return 0;
+        two_passes(c, out, in, n, decrypt, done);
+        c->ops->chacha20(c->state, out + n, in + n, behind / 64);
+        n += behind;
+    } else if (len < n + pass) {
         return 0;
+    }
     c->at = 0;
     c->end = 0;
-    c->mac.len += 64 * nblocks;
-    (decrypt ? c->ops->decrypt : c->ops->encrypt)(c, out, in, nblocks);
-    return 64 * nblocks;
+    whole = (len - n) / pass * pass;
+    c->mac.len += whole;
+    c->ops->beside(c, out + n, in + n, text + n - behind, whole / 64);
+    n += whole;
+    bc_poly1305_update(&c->mac, text + n - behind, behind);
+    return n;
+}
+
+/* An out behind in does not overlap it (kernels.h). */
+static inline int disjoint(const uint8_t *out, const uint8_t *in, size_t len)
+{
+    return (uintptr_t)out > (uintptr_t)in ||
+           (uintptr_t)in - (uintptr_t)out >= len;
 }
 
 static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
                          size_t len, int decrypt)
 {
-    size_t n;
+    size_t n, done = 0;
 
     if (len == 0)
         return;
-    if (c->msg_len == 0)
-        begin(c, len);
+    if (c->msg_len == 0) {
+        /* The key of the MAC comes with the first pass. */
+        done = begin(c, out, in, len, !decrypt || disjoint(out, in, len));
+        c->first_len = len;
+    }
     c->msg_len += len;
-    if (c->ops->encrypt && len >= c->end - c->at) {
-        n = c->end - c->at;
-        two_passes(c, out, in, n, decrypt);
-        n += joint_pass(c, out + n, in + n, len - n, decrypt);
+    if (c->ops->beside) {
+        n = joint_passes(c, out, in, len, decrypt, done);
+        if (n)
+            done = 0;
         in += n;
         out += n;
         len -= n;
     }
     for (; len; len -= n) {
         /* Ends with a longest pass, unless the message ends. */
-        n = c->end - c->at + CHUNK;
+        n = done + (c->end - c->at) + CHUNK;
         if (n > len)
             n = len;
-        two_passes(c, out, in, n, decrypt);
+        two_passes(c, out, in, n, decrypt, done);
+        done = 0;
         in += n;
         out += n;
     }
@@ -234,7 +287,7 @@ void bc_chapoly_tag(struct bc_chapoly *c, uint8_t tag[16])
     uint8_t lengths[16];
 
     if (c->msg_len == 0)
-        begin(c, 0);
+        begin(c, NULL, NULL, 0, 0);
     mac_pad(c);
     store_le64(lengths, c->aad_len);
     store_le64(lengths + 8, c->msg_len);

@@ -285,31 +285,38 @@ struct bc_chapoly_ops {
     uint32_t needs;
     /* The Poly1305 that goes with it. */
     const struct bc_poly1305_ops *poly1305;
-    /* Blocks of 64 bytes that passes of ChaCha20 make: the shortest, multiples
-     * of that up to several, and the longest, a power of two that must fit
-     * into BC_CHAPOLY_STREAM. */
-    uint32_t few, several, many;
+    /* How many blocks of 64 bytes a pass of ChaCha20 makes: any number up to
+     * `several`, or `many`, a power of two, for which there is room in
+     * BC_CHAPOLY_STREAM; or many - 1 with a key block. */
+    uint32_t several, many;
     /* out = in ^ key stream of whole 64-byte blocks. state: RFC 8439 2.3, the
      * 16 words in native order; state[12] is advanced by nblocks. */
     void (*chacha20)(uint32_t state[16], uint8_t *out, const uint8_t *in,
                      size_t nblocks);
+    /* One pass: the next block of key stream to key, unless that is NULL, and
+     * nblocks further ones. The first n of those are used at once, out = in ^
+     * block; the others go to stream, number i to stream + 64 i. The stream is
+     * all zero before, and beyond nblocks also after. */
+    void (*pass)(uint32_t state[16], uint8_t *key, uint8_t *stream,
+                 size_t nblocks, uint8_t *out, const uint8_t *in, size_t n);
     /* out = in ^ stream, and the stream is wiped. */
     void (*use_stream)(uint8_t *out, const uint8_t *in, uint8_t *stream,
                        size_t len);
-    /* ChaCha20 and Poly1305 of the ciphertext in one pass over nblocks 64-byte
-     * blocks, a multiple of `many`. NULL if two passes are as fast. */
-    void (*encrypt)(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                    size_t nblocks);
-    void (*decrypt)(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                    size_t nblocks);
+    /* ChaCha20 of nblocks 64-byte blocks, a multiple of `many`, and beside it
+     * Poly1305 of as many bytes of text, which may be in, or what was put out
+     * before. NULL if one after the other is as fast. */
+    void (*beside)(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                   const uint8_t *text, size_t nblocks);
 };
 
 struct bc_chapoly {
     _Alignas(64) uint32_t state[16]; /* constants, key, counter, nonce */
     uint64_t aad_len;                /* bytes so far */
     uint64_t msg_len;
+    uint64_t first_len; /* of msg_len, in the first piece */
+    uint64_t expected;  /* bytes after it in the message before this */
     /* Key stream of the message's next bytes is stream[at] .. stream[end - 1],
-     * the rest of stream is wiped. */
+     * the rest of stream is zero. */
     uint32_t at, end;
     uint32_t keyed; /* mac has its key, and the AAD so far */
     const struct bc_chapoly_ops *ops;
@@ -318,6 +325,7 @@ struct bc_chapoly {
     _Alignas(64) uint8_t stream[BC_CHAPOLY_STREAM];
 };
 
+/* c is all zero before, as bc_chapoly_wipe() leaves it. */
 void bc_chapoly_init(struct bc_chapoly *c, const struct bc_chapoly_ops *ops);
 /* All zero again; begin again with bc_chapoly_init(). */
 void bc_chapoly_wipe(struct bc_chapoly *c);

@@ -298,6 +298,18 @@ static void test_bytewise(const struct bc_chapoly_ops *ops, struct message *m)
     }
 }
 
+/* Key stream that is not waiting for its byte is wiped, and passes rely on it
+ * that there are zeros. */
+static void check_stream(const struct bc_chapoly *c)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof(c->stream); i++)
+        if (c->stream[i] && (i < c->at || i >= c->end))
+            break;
+    CHECK_INT(i, sizeof(c->stream));
+}
+
 static void in_pieces(struct bc_chapoly *c, int enc, uint8_t *out,
                       const uint8_t *in, size_t from, size_t to, uint32_t max)
 {
@@ -313,6 +325,7 @@ static void in_pieces(struct bc_chapoly *c, int enc, uint8_t *out,
         else
             bc_chapoly_decrypt(c, out + from, in + from, n);
         from += n;
+        check_stream(c);
     }
 }
 
@@ -422,6 +435,62 @@ static void test_counter(const struct bc_chapoly_ops *ops, struct message *m)
     }
 }
 
+/*
+ * Passes alone: every number of blocks that they make, with a key block and
+ * without, any part of them used at once, in place and not, from any counter.
+ * The stream ends at an unmapped page.
+ */
+static void test_pass(const struct bc_chapoly_ops *ops, struct message *m)
+{
+    static struct bc_chapoly c;
+    static uint8_t want[64 * 33], zeros[BC_CHAPOLY_STREAM];
+    struct guarded g = guard_new(64 * ops->many);
+    uint8_t key[64], *stream = guard_tail(&g, 64 * ops->many);
+    uint8_t in[BC_CHAPOLY_STREAM], out[BC_CHAPOLY_STREAM];
+    uint32_t nblocks, with_key, n, k, from;
+    size_t i, kept;
+
+    message_new(m);
+    bc_chapoly_init(&c, ops);
+    bc_chapoly_set_key(&c, m->key);
+    for (nblocks = 0; nblocks <= ops->many; nblocks++) {
+        for (with_key = 0; with_key < 2; with_key++) {
+            if (nblocks > ops->several && nblocks + with_key < ops->many)
+                continue;
+            for (n = 0; n <= nblocks; n++) {
+                if (nblocks + with_key == 0)
+                    continue;
+                from = rnd_below(2) ? rnd_below(1000) : 0u - nblocks - with_key;
+                check_case("%s, a pass of %u blocks%s from counter %u, %u of "
+                           "them used",
+                           ops->name, nblocks, with_key ? " and a key" : "",
+                           from, n);
+                bc_chapoly_start(&c, m->nonce);
+                c.state[12] = from;
+                for (k = 0; k < nblocks + with_key; k++)
+                    slow_block64(want + 64 * k, m->key, from + k, m->nonce);
+                rnd_bytes(in, sizeof(in));
+                memcpy(out, in, sizeof(out));
+                memset(stream, 0, 64 * ops->many);
+                ops->pass(c.state, with_key ? key : NULL, stream, nblocks, out,
+                          rnd_below(2) ? in : out, n);
+                CHECK_INT(c.state[12], (uint32_t)(from + nblocks + with_key));
+                if (with_key)
+                    CHECK_MEM(key, want, 64);
+                for (i = 0; i < 64 * n; i++)
+                    in[i] ^= want[64 * with_key + i];
+                CHECK_MEM(out, in, sizeof(in));
+                kept = 64 * (size_t)(nblocks - n);
+                CHECK_MEM(stream, zeros, 64 * n);
+                CHECK_MEM(stream + 64 * n, want + 64 * (with_key + n), kept);
+                CHECK_MEM(stream + 64 * nblocks, zeros,
+                          64 * (ops->many - nblocks));
+            }
+        }
+    }
+    guard_free(&g);
+}
+
 int main(void)
 {
     static struct message m;
@@ -437,6 +506,7 @@ int main(void)
         test_bytewise(ops, &m);
         test_cuts(ops, &m);
         test_counter(ops, &m);
+        test_pass(ops, &m);
     }
     return check_done();
 }

@@ -60,6 +60,8 @@ static void use_poly1305(struct bc_poly1305 *p)
     bc_poly1305_set_key(p, key);
     bc_poly1305_update(p, data, any_len());
     if (rnd_below(2))
+        bc_poly1305_update(p, data, any_len());
+    if (rnd_below(2))
         bc_poly1305_tag(p, tag);
 }
 
@@ -77,6 +79,8 @@ static void use_chapoly(struct bc_chapoly *c)
         bc_chapoly_encrypt(c, data, data, n);
     else
         bc_chapoly_decrypt(c, data, data, n);
+    if (rnd_below(2))
+        bc_chapoly_decrypt(c, data, data, any_len());
     if (rnd_below(2))
         bc_chapoly_tag(c, tag);
 }

@@ -7,6 +7,7 @@
 #define FLAT_SETS 2
 #define ONE_PASS
 #include "words.h"
+#include "../chacha20_block.h"
 #include "../poly1305_64.h"
 #include "chacha20_template.h"
 
@@ -14,11 +15,10 @@ const struct bc_chapoly_ops bc_chapoly_ops_avx2 = {
     .name = "avx2",
     .needs = BC_CPU_AVX2 | BC_CPU_BMI2,
     .poly1305 = &bc_poly1305_ops_avx2,
-    .few = VL / 16,
-    .several = FLAT_BLOCKS,
+    .several = SEVERAL,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .pass = pass,
     .use_stream = use_stream,
-    .encrypt = encrypt,
-    .decrypt = decrypt,
+    .beside = beside,
 };

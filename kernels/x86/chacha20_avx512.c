@@ -9,8 +9,9 @@
  */
 #define VL 64
 #define UPRIGHT_SETS 2
-#define FLAT_SETS 6
+#define FLAT_SETS 4
 #include "words.h"
+#include "../chacha20_block.h"
 #include "../poly1305_64.h"
 #include "chacha20_template.h"
 
@@ -18,10 +19,10 @@ const struct bc_chapoly_ops bc_chapoly_ops_avx512 = {
     .name = "avx512",
     .needs = BC_CPU_AVX512F | BC_CPU_WIDE512,
     .poly1305 = &bc_poly1305_ops_avx512,
-    .few = VL / 16,
-    .several = FLAT_BLOCKS,
+    .several = SEVERAL,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .pass = pass,
     .use_stream = use_stream,
 };
 
@@ -30,9 +31,9 @@ const struct bc_chapoly_ops bc_chapoly_ops_ifma = {
     .name = "ifma",
     .needs = BC_CPU_AVX512F | BC_CPU_AVX512IFMA | BC_CPU_WIDE512 | BC_CPU_BMI2,
     .poly1305 = &bc_poly1305_ops_ifma,
-    .few = VL / 16,
-    .several = FLAT_BLOCKS,
+    .several = SEVERAL,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .pass = pass,
     .use_stream = use_stream,
 };

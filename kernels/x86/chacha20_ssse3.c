@@ -8,6 +8,7 @@
 #define FLAT_SETS 2
 #define ONE_PASS
 #include "words.h"
+#include "../chacha20_block.h"
 #include "../poly1305_64.h"
 #include "chacha20_template.h"
 
@@ -15,11 +16,10 @@ const struct bc_chapoly_ops bc_chapoly_ops_ssse3 = {
     .name = "ssse3",
     .needs = BC_CPU_SSSE3,
     .poly1305 = &bc_poly1305_ops_c,
-    .few = VL / 16,
-    .several = FLAT_BLOCKS,
+    .several = SEVERAL,
     .many = UPRIGHT_BLOCKS,
     .chacha20 = chacha20,
+    .pass = pass,
     .use_stream = use_stream,
-    .encrypt = encrypt,
-    .decrypt = decrypt,
+    .beside = beside,
 };

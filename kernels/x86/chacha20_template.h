@@ -13,20 +13,29 @@
  * The including file also defines
  *   UPRIGHT_SETS  sets computed side by side, 1 or 2: with two, each fills the
  *                 time the other waits for results, but they take 32 registers
- *   FLAT_SETS     most flat sets computed side by side: 2, or more than 4
+ *   FLAT_SETS     most flat sets computed side by side: 2 or 4
  *   ONE_PASS      if Poly1305 shall run in the integer units beside the rounds
  * and the template gives it the functions of the ops table.
  */
 #define UPRIGHT_BLOCKS (UPRIGHT_SETS * VL / 4)
 #define FLAT_BLOCKS (FLAT_SETS * VL / 16)
+/* See the ops table. With two upright sets, there is one for as many blocks. */
+#define SEVERAL (UPRIGHT_SETS > 1 ? VL / 4 : FLAT_BLOCKS - 1)
 
-/* A Poly1305 that runs in the integer units beside the rounds. */
-struct beside {
+/*
+ * What runs in the integer units beside the rounds: a Poly1305 over the blocks
+ * at `in`, or a block of ChaCha20 by itself.
+ */
+struct mac_beside {
     struct poly1305_64 mac;
     const uint8_t *in;
 };
 
-INLINE void beside_blocks(struct beside *b, int n)
+struct block_beside {
+    uint32_t x[16];
+};
+
+INLINE void mac_blocks(struct mac_beside *b, int n)
 {
     int i;
 
@@ -39,15 +48,42 @@ INLINE void beside_blocks(struct beside *b, int n)
     }
 }
 
+INLINE void block_start(struct block_beside *b, const uint32_t state[16])
+{
+    if (b)
+        memcpy(b->x, state, 64);
+}
+
+INLINE void block_rounds(struct block_beside *b)
+{
+    int i;
+
+    if (b == NULL)
+        return;
+    chacha20_double_round(b->x);
+    /* Or else clang 14 moves the words into vectors. */
+    UNROLL for (i = 0; i < 16; i += 4) __asm__("" : "+r"(b->x[i]));
+}
+
+INLINE void block_end(struct block_beside *b, const uint32_t state[16],
+                      uint8_t *out)
+{
+    int i;
+
+    if (b == NULL)
+        return;
+    UNROLL for (i = 0; i < 16; i++) store_le32(out + 4 * i, b->x[i] + state[i]);
+}
+
 /* Columns (diagonal = 0) or diagonals (diagonal = 1) of the upright sets; n1
  * blocks of the MAC between the two halves and n2 at the end. */
-INLINE void upright_round(words x[UPRIGHT_SETS][16], int diagonal,
-                          struct beside *b, int n1, int n2)
+INLINE void upright_round(words x[UPRIGHT_SETS][16], int sets, int diagonal,
+                          struct mac_beside *b, int n1, int n2)
 {
     int first, i, s;
 
 #define ABREAST(A, B, C, n)                                                    \
-    UNROLL for (s = 0; s < UPRIGHT_SETS; s++)                                  \
+    UNROLL for (s = 0; s < sets; s++)                                          \
         UNROLL for (i = first; i < first + W_ABREAST; i++)                     \
             W_STEP(x[s][A], x[s][B], x[s][C], n);
 #define A_ i
@@ -60,7 +96,7 @@ INLINE void upright_round(words x[UPRIGHT_SETS][16], int diagonal,
         ABREAST(C_, D_, B_, 12)
         ABREAST(A_, B_, D_, 8)
         ABREAST(C_, D_, B_, 7)
-        beside_blocks(b, first == 0 ? n1 : n2);
+        mac_blocks(b, first == 0 ? n1 : n2);
     }
 #undef ABREAST
 #undef A_
@@ -69,22 +105,46 @@ INLINE void upright_round(words x[UPRIGHT_SETS][16], int diagonal,
 #undef D_
 }
 
-/* The start of a set whose first block is `ahead` blocks after the counter. */
-INLINE void upright_start(words x[16], const uint32_t state[16], uint32_t ahead)
+/*
+ * Which blocks are computed: those from `ahead` after the counter on, but with
+ * last = 1 the one before them in place of the last. That is how the key block
+ * of a message comes along, out of the way of those that become data.
+ */
+struct upright_order {
+    uint32_t ahead;
+    int last;
+};
+
+INLINE words upright_counters(const uint32_t state[16], struct upright_order o,
+                              int set)
+{
+    static const uint32_t in_place_of_last[2][VL / 4] = {
+        {0}, {[VL / 4 - 1] = 0 - (uint32_t)UPRIGHT_BLOCKS}};
+    words n = w_every(state[12] + o.ahead + (uint32_t)(set * VL / 4));
+
+    n = w_add(n, w_numbers());
+    if (set == UPRIGHT_SETS - 1)
+        n = w_add(n, w_load(in_place_of_last[o.last]));
+    return n;
+}
+
+INLINE void upright_start(words x[16], const uint32_t state[16],
+                          struct upright_order o, int set)
 {
     int i;
 
     UNROLL for (i = 0; i < 16; i++) x[i] = w_every(state[i]);
-    x[12] = w_add(w_every(state[12] + ahead), w_numbers());
+    x[12] = upright_counters(state, o, set);
 }
 
 /*
  * Adds the start, brings the blocks in order and xors them onto in. All of the
- * key stream is ready before the first store, and the stores go upwards, so
- * that out may lie anywhere in front of in.
+ * set's key stream is ready before its first store, and the stores go upwards,
+ * so that out may lie anywhere in front of in.
  */
-INLINE void upright_end(words x[16], const uint32_t state[16], uint32_t ahead,
-                        uint8_t *out, const uint8_t *in)
+INLINE void upright_end(words x[16], const uint32_t state[16],
+                        struct upright_order o, int set, uint8_t *out,
+                        const uint8_t *in)
 {
     words v[4];
     int i, j;
@@ -94,7 +154,7 @@ INLINE void upright_end(words x[16], const uint32_t state[16], uint32_t ahead,
         if (i != 12)
             x[i] = w_add(x[i], w_every(state[i]));
     }
-    x[12] = w_add(x[12], w_add(w_every(state[12] + ahead), w_numbers()));
+    x[12] = w_add(x[12], upright_counters(state, o, set));
 
     /* Then x[4 i + j] holds bytes 16 i .. of blocks j, j + 4, j + 8 ..; */
     UNROLL for (i = 0; i < 16; i += 4) w_transpose_words(x + i);
@@ -120,25 +180,71 @@ INLINE void upright_end(words x[16], const uint32_t state[16], uint32_t ahead,
  * the last few follow after the ten. */
 #define BESIDE (UPRIGHT_BLOCKS * 4 / 10)
 
-/* UPRIGHT_BLOCKS blocks, and as many bytes of a MAC if b is not NULL. The
- * rounds end before the first store: the MAC may read what is overwritten. */
-INLINE void upright(const uint32_t state[16], uint8_t *out, const uint8_t *in,
-                    struct beside *b)
+/*
+ * `sets` sets of blocks, set s from in[s] to out[s]; beside them as many bytes
+ * of a MAC if mac is not NULL, or the block at the counter to key if block is
+ * not NULL. The rounds end before the first store: the MAC may read what is
+ * overwritten.
+ */
+INLINE void upright(const uint32_t state[16], int sets, struct upright_order o,
+                    uint8_t *const out[UPRIGHT_SETS],
+                    const uint8_t *const in[UPRIGHT_SETS],
+                    struct mac_beside *mac, struct block_beside *block,
+                    uint8_t *key)
 {
     words x[UPRIGHT_SETS][16];
     int i, s;
 
-    UNROLL for (s = 0; s < UPRIGHT_SETS; s++)
-        upright_start(x[s], state, (uint32_t)(s * VL / 4));
+    block_start(block, state);
+    UNROLL for (s = 0; s < sets; s++) upright_start(x[s], state, o, s);
     for (i = 0; i < 10; i++) {
-        upright_round(x, 0, b, BESIDE > 0, BESIDE > 1);
-        upright_round(x, 1, b, BESIDE > 2, 0);
+        upright_round(x, sets, 0, mac, BESIDE > 0, BESIDE > 1);
+        upright_round(x, sets, 1, mac, BESIDE > 2, 0);
+        block_rounds(block);
     }
-    beside_blocks(b, UPRIGHT_BLOCKS * 4 - 10 * BESIDE);
-    UNROLL for (s = 0; s < UPRIGHT_SETS; s++)
-        upright_end(x[s], state, (uint32_t)(s * VL / 4), out + s * VL * 16,
-                    in + s * VL * 16);
+    mac_blocks(mac, UPRIGHT_BLOCKS * 4 - 10 * BESIDE);
+    block_end(block, state, key);
+    UNROLL for (s = 0; s < sets; s++)
+        upright_end(x[s], state, o, s, out[s], in[s]);
 }
+
+/* Each upright set-up is a function of its own: in the middle of larger ones
+ * gcc 12 and clang 14 spill more. */
+#define APART static __attribute__((noinline))
+
+APART void upright_alone(const uint32_t state[16], struct upright_order o,
+                         uint8_t *const out[UPRIGHT_SETS],
+                         const uint8_t *const in[UPRIGHT_SETS])
+{
+    upright(state, UPRIGHT_SETS, o, out, in, NULL, NULL, NULL);
+}
+
+/* UPRIGHT_BLOCKS from in to out. */
+INLINE void upright_xor(const uint32_t state[16], uint8_t *out,
+                        const uint8_t *in, struct mac_beside *mac)
+{
+    const struct upright_order in_turn = {0, 0};
+    uint8_t *outs[UPRIGHT_SETS];
+    const uint8_t *ins[UPRIGHT_SETS];
+    int s;
+
+    UNROLL for (s = 0; s < UPRIGHT_SETS; s++)
+    {
+        outs[s] = out + s * VL * 16;
+        ins[s] = in + s * VL * 16;
+    }
+    if (mac)
+        upright(state, UPRIGHT_SETS, in_turn, outs, ins, mac, NULL, NULL);
+    else
+        upright_alone(state, in_turn, outs, ins);
+}
+
+/* Where the blocks of a pass go; see the ops table. */
+struct places {
+    uint8_t *key, *stream, *out;
+    const uint8_t *in;
+    size_t nblocks, n;
+};
 
 /*
  * Columns (diagonal = 0) or diagonals (diagonal = 1) of flat sets. After a
@@ -176,9 +282,25 @@ INLINE void flat_round(words x[FLAT_SETS][4], int sets, int diagonal)
     }
 }
 
-/* One to sets * VL / 16 blocks. */
-INLINE void flat(const uint32_t state[16], uint8_t *out, const uint8_t *in,
-                 size_t nblocks, int sets)
+/* VL bytes of key stream, the first of them byte `at` of a pass. Branches on
+ * public numbers. */
+INLINE void put(const struct places *p, size_t at, words x)
+{
+    if (p->key) {
+        if (at < 64) {
+            w_store(p->key + at, x);
+            return;
+        }
+        at -= 64;
+    }
+    if (at < 64 * p->n)
+        w_store(p->out + at, w_xor(x, w_load(p->in + at)));
+    else if (at < 64 * p->nblocks)
+        w_store(p->stream + at, x);
+}
+
+/* The blocks of a pass, at most sets * VL / 16. */
+INLINE void flat(const uint32_t state[16], const struct places *p, int sets)
 {
     static const uint32_t next_set[4] = {VL / 16, 0, 0, 0};
     words x[FLAT_SETS][4], row[4], counter;
@@ -206,51 +328,9 @@ INLINE void flat(const uint32_t state[16], uint8_t *out, const uint8_t *in,
         w_lanes_in_order(x[s]);
         UNROLL for (i = 0; i < 4; i++)
         {
-            size_t at = (size_t)(4 * s + i) * VL;
-
-            if (at < 64 * nblocks)
-                w_store(out + at, w_xor(x[s][i], w_load(in + at)));
+            put(p, (size_t)(4 * s + i) * VL, x[s][i]);
         }
     }
-}
-
-/* ChaCha20 of nblocks blocks (see the ops table). */
-static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
-                     size_t nblocks)
-{
-    uint8_t rest[64 * UPRIGHT_BLOCKS];
-
-    for (; nblocks >= UPRIGHT_BLOCKS; nblocks -= UPRIGHT_BLOCKS) {
-        upright(state, out, in, NULL);
-        state[12] += UPRIGHT_BLOCKS;
-        in += 64 * UPRIGHT_BLOCKS;
-        out += 64 * UPRIGHT_BLOCKS;
-    }
-    if (nblocks > FLAT_BLOCKS) {
-        memcpy(rest, in, 64 * nblocks);
-        memset(rest + 64 * nblocks, 0, sizeof(rest) - 64 * nblocks);
-        upright(state, rest, rest, NULL);
-        memcpy(out, rest, 64 * nblocks);
-        bc_wipe(rest, sizeof(rest));
-    } else if (nblocks == 1) {
-        /* Integer instructions have half the latency of vector ones on Zen 5:
-         * 300 cycles against 520. Elsewhere it makes no difference. */
-        bc_chapoly_ops_c.chacha20(state, out, in, 1);
-        return;
-#if FLAT_SETS > 4
-    } else if (nblocks > VL / 4) {
-        flat(state, out, in, nblocks, FLAT_SETS);
-#endif
-#if FLAT_SETS > 2
-    } else if (nblocks > VL / 8) {
-        flat(state, out, in, nblocks, 4);
-#endif
-    } else if (nblocks > VL / 16) {
-        flat(state, out, in, nblocks, 2);
-    } else if (nblocks) {
-        flat(state, out, in, nblocks, 1);
-    }
-    state[12] += (uint32_t)nblocks;
 }
 
 /* See the ops table. Upwards and load before store, so that out may lie in
@@ -269,40 +349,134 @@ static void use_stream(uint8_t *out, const uint8_t *in, uint8_t *stream,
     bc_chapoly_ops_c.use_stream(out + at, in + at, stream + at, len - at);
 }
 
+/* `sets` sets with the key block beside. */
+INLINE void upright_beside(const uint32_t state[16], int sets,
+                           uint8_t *const out[UPRIGHT_SETS],
+                           const uint8_t *const in[UPRIGHT_SETS], uint8_t *key)
+{
+    const struct upright_order o = {1, 0};
+    struct block_beside block;
+
+    upright(state, sets, o, out, in, NULL, &block, key);
+}
+
+APART void upright_key(const uint32_t state[16],
+                       uint8_t *const out[UPRIGHT_SETS],
+                       const uint8_t *const in[UPRIGHT_SETS], uint8_t *key)
+{
+    upright_beside(state, UPRIGHT_SETS, out, in, key);
+}
+
+APART void upright_key_short(const uint32_t state[16],
+                             uint8_t *const out[UPRIGHT_SETS],
+                             const uint8_t *const in[UPRIGHT_SETS],
+                             uint8_t *key)
+{
+    upright_beside(state, 1, out, in, key);
+}
+
+/*
+ * A pass in upright sets: all, or one with a key block. Only whole sets are
+ * used at once; what else shall be goes through stream. The key block takes the
+ * last place if that is free, and is else made beside them.
+ */
+static void upright_pass(const uint32_t state[16], const struct places *p,
+                         int sets)
+{
+    struct upright_order o = {0, 0};
+    uint8_t *out[UPRIGHT_SETS] = {NULL}, *last;
+    const uint8_t *in[UPRIGHT_SETS] = {NULL};
+    size_t direct = 64 * p->n & ~(size_t)(VL * 16 - 1), at;
+    int s;
+
+    for (s = 0; s < sets; s++) {
+        at = (size_t)s * VL * 16;
+        out[s] = (at < direct ? p->out : p->stream) + at;
+        in[s] = at < direct ? p->in + at : out[s];
+    }
+    if (p->key == NULL) {
+        upright_alone(state, o, out, in);
+    } else if (sets < UPRIGHT_SETS) {
+        upright_key_short(state, out, in, p->key);
+    } else if (p->nblocks == UPRIGHT_BLOCKS) {
+        upright_key(state, out, in, p->key);
+    } else {
+        o.ahead = 1;
+        o.last = 1;
+        upright_alone(state, o, out, in);
+        last = p->stream + 64 * (UPRIGHT_BLOCKS - 1);
+        memcpy(p->key, last, 64);
+        wipe_inline(last, 64);
+    }
+    use_stream(p->out + direct, p->in + direct, p->stream + direct,
+               64 * p->n - direct);
+}
+
+/* One pass (see the ops table). */
+static void pass(uint32_t state[16], uint8_t *key, uint8_t *stream,
+                 size_t nblocks, uint8_t *out, const uint8_t *in, size_t n)
+{
+    const struct places p = {key, stream, out, in, nblocks, n};
+    size_t all = nblocks + (key != NULL);
+
+    if (all == 1) {
+        /* Integer instructions have half the latency of vector ones on Zen 5:
+         * 300 cycles against 520. Elsewhere it makes no difference. */
+        bc_chapoly_ops_c.pass(state, key, stream, nblocks, out, in, n);
+        return;
+    }
+    if (all <= VL / 16)
+        flat(state, &p, 1);
+    else if (all <= VL / 8)
+        flat(state, &p, 2);
+#if FLAT_SETS > 2
+    else if (all <= VL / 4)
+        flat(state, &p, 4);
+#endif
+    else if (nblocks == SEVERAL) /* and a key */
+        upright_pass(state, &p, 1);
+    else
+        upright_pass(state, &p, UPRIGHT_SETS);
+    state[12] += (uint32_t)all;
+}
+
+/* ChaCha20 of nblocks blocks (see the ops table). */
+static void chacha20(uint32_t state[16], uint8_t *out, const uint8_t *in,
+                     size_t nblocks)
+{
+    uint8_t rest[64 * UPRIGHT_BLOCKS];
+
+    for (; nblocks >= UPRIGHT_BLOCKS; nblocks -= UPRIGHT_BLOCKS) {
+        upright_xor(state, out, in, NULL);
+        state[12] += UPRIGHT_BLOCKS;
+        in += 64 * UPRIGHT_BLOCKS;
+        out += 64 * UPRIGHT_BLOCKS;
+    }
+    if (nblocks > SEVERAL) {
+        memset(rest, 0, sizeof(rest));
+        pass(state, NULL, rest, UPRIGHT_BLOCKS, out, in, nblocks);
+        state[12] -= UPRIGHT_BLOCKS - (uint32_t)nblocks;
+        bc_wipe(rest, sizeof(rest));
+    } else if (nblocks) {
+        pass(state, NULL, NULL, nblocks, out, in, nblocks);
+    }
+}
+
 #if defined(ONE_PASS)
 
 _Static_assert(BESIDE <= 3, "a double round has room for three blocks");
 
-/* The MAC runs one pass behind the cipher, over what that has put out. */
-static void encrypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                    size_t nblocks)
+/* See the ops table. */
+static void beside(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                   const uint8_t *text, size_t nblocks)
 {
-    struct beside b;
-
-    chacha20(c->state, out, in, UPRIGHT_BLOCKS);
-    poly1305_settle(&c->mac);
-    b.mac = poly1305_64_load(&c->mac);
-    b.in = out;
-    while ((nblocks -= UPRIGHT_BLOCKS) != 0) {
-        in += 64 * UPRIGHT_BLOCKS;
-        out += 64 * UPRIGHT_BLOCKS;
-        upright(c->state, out, in, &b);
-        c->state[12] += UPRIGHT_BLOCKS;
-    }
-    poly1305_64_store(&c->mac, b.mac);
-    c->mac.ops->blocks(&c->mac, out, UPRIGHT_BLOCKS * 4, 1);
-}
-
-static void decrypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                    size_t nblocks)
-{
-    struct beside b;
+    struct mac_beside b;
 
     poly1305_settle(&c->mac);
     b.mac = poly1305_64_load(&c->mac);
+    b.in = text;
     for (; nblocks; nblocks -= UPRIGHT_BLOCKS) {
-        b.in = in;
-        upright(c->state, out, in, &b);
+        upright_xor(c->state, out, in, &b);
         c->state[12] += UPRIGHT_BLOCKS;
         in += 64 * UPRIGHT_BLOCKS;
         out += 64 * UPRIGHT_BLOCKS;
