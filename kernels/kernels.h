@@ -184,10 +184,10 @@ struct bc_gcm {
     uint8_t stream[16]; /* key stream of the open message block */
     uint64_t aad_len;   /* bytes so far */
     uint64_t msg_len;
+    uint32_t open;
     uint32_t npowers;    /* key powers made so far */
     uint32_t oldnpowers; /* the most that earlier keys have left */
     const struct bc_gcm_ops *ops;
-    uint32_t open;
     struct bc_aes_key key;
     /* From the highest power down to H^1, then zeros: `powers` as the level
      * likes to have them, the others for what it derives from them. */

@@ -119,8 +119,8 @@ static const uint8_t *power_t(const struct bc_gcm *g, size_t n)
     return g->shifted[BC_GCM_SHIFTED - n];
 }
 
-/* One block times H^n, as two columns, and their reduction. Shorter than the
- * same in a wide vector, of which v_sum() would have to take one lane. */
+/* The same of single blocks, in XMM registers at every width: in wide ones, of
+ * which v_sum() would have to bring the lanes together, it takes longer. */
 INLINE void b_add_product(block *hi, block *lo, block x, block s, block t)
 {
     *hi = b_xor(*hi, b_xor(b_clmul(x, s, 0x11), b_clmul(x, t, 0x10)));
@@ -166,7 +166,7 @@ INLINE block ghash_vecs(const struct bc_gcm *g, block acc, const vec *x,
                         int nvec, size_t nblocks)
 {
     const vec reverse = v_every_at(byte_reversal);
-    const uint8_t *s = power_s(g, nblocks), *t = power_t(g, nblocks);
+    const uint8_t *s = power_s(g, nblocks);
     struct columns c = {v_zero(), v_zero(), v_zero()};
     int i;
 
@@ -178,7 +178,8 @@ INLINE block ghash_vecs(const struct bc_gcm *g, block acc, const vec *x,
         if (i == 0)
             y = v_xor(y, v_lane0(acc));
         if (nvec <= GCM_FEW)
-            add_product_2(&c, y, si, v_load_a16(t + i * VL), i == nvec - 1);
+            add_product_2(&c, y, si, v_load_a16(power_t(g, nblocks) + i * VL),
+                          i == nvec - 1);
         else
             add_product(&c, y, si, v_xor(si, v_swap(si)), 0, i == nvec - 1);
     }
@@ -234,15 +235,16 @@ INLINE void store_powers(struct bc_gcm *g, size_t n, vec s)
 }
 
 /* At least n powers, n <= GCM_GROUP: from H^1 .. H^m come H^(m+1) .. H^2m. What
- * one step makes, the next multiplies by; it stays in registers, as whole
- * vectors, for to store and load it again would cost as much as the product.
- * With the last powers come the sums that the loop wants. */
+ * one step makes, the next multiplies by: the vector with the highest power
+ * stays in a register, for to store it and to load that power again would take
+ * as long as the product. With the last powers come the sums that the loop
+ * wants. */
 static __attribute__((noinline)) void more_powers(struct bc_gcm *g, size_t n)
 {
     size_t m = g->npowers, i;
     vec highest;
 
-    if (m < LANES) {
+    if (m < LANES) { /* two powers, four lanes */
         block s1 = b_load_aligned(power_s(g, 1));
         block s2 = b_load_aligned(power_s(g, 2));
         block t2 = b_load_aligned(power_t(g, 2));
@@ -304,6 +306,7 @@ static void gcm_set_key(struct bc_gcm *g, const uint8_t *raw, size_t keylen)
     t = b_fold(_mm_setzero_si128(), s);
     b_store(g->powers[BC_GCM_POWERS - 1], s);
     b_store(g->shifted[BC_GCM_SHIFTED - 1], t);
+    /* H^2 as well, for the tag. */
     s = b_product(s, s, t);
     b_store(g->powers[BC_GCM_POWERS - 2], s);
     b_store(g->shifted[BC_GCM_SHIFTED - 2], b_fold(_mm_setzero_si128(), s));
