@@ -105,6 +105,13 @@ static void mac_pad(struct bc_chapoly *c)
     bc_poly1305_update(&c->mac, zeros, (size_t)(0 - c->mac.len) & 15);
 }
 
+/* An out behind in does not overlap it (kernels.h). */
+static inline int disjoint(const uint8_t *out, const uint8_t *in, size_t len)
+{
+    return (uintptr_t)out > (uintptr_t)in ||
+           (uintptr_t)in - (uintptr_t)out >= len;
+}
+
 /*
  * Before the first byte of a message of len bytes, or of which that many are
  * at hand. The first pass takes what is no multiple of the longest one, and
@@ -112,21 +119,24 @@ static void mac_pad(struct bc_chapoly *c)
  * bytes it has been used for: none, unless `direct`.
  */
 static size_t begin(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                    size_t len, int direct)
+                    size_t len, int decrypt)
 {
     size_t many = c->ops->many, nblocks, n = 0;
 
     if (!c->keyed) {
         nblocks = len / 64 + (len % 64 != 0);
-        if (nblocks > many)
+        if (nblocks > many) {
             nblocks = (nblocks - 1) % many + 1;
-        else if (c->expected)
+            /* The MAC of the first pass would come by itself. */
+            if (nblocks == many && decrypt && c->ops->beside)
+                nblocks = 0;
+        } else if (c->expected)
             nblocks = nblocks + c->expected / 64 < many
                           ? nblocks + (size_t)c->expected / 64
                           : many;
         if (nblocks > c->ops->several && nblocks < many)
             nblocks = many - 1;
-        if (direct)
+        if (!decrypt || disjoint(out, in, len))
             n = len / 64 < nblocks ? len / 64 : nblocks;
         make_key(c, nblocks, out, in, n);
     }
@@ -230,13 +240,6 @@ static size_t joint_passes(struct bc_chapoly *c, uint8_t *out,
     return n;
 }
 
-/* An out behind in does not overlap it (kernels.h). */
-static inline int disjoint(const uint8_t *out, const uint8_t *in, size_t len)
-{
-    return (uintptr_t)out > (uintptr_t)in ||
-           (uintptr_t)in - (uintptr_t)out >= len;
-}
-
 static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
                          size_t len, int decrypt)
 {
@@ -246,7 +249,7 @@ static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
         return;
     if (c->msg_len == 0) {
         /* The key of the MAC comes with the first pass. */
-        done = begin(c, out, in, len, !decrypt || disjoint(out, in, len));
+        done = begin(c, out, in, len, decrypt);
         c->first_len = len;
     }
     c->msg_len += len;
