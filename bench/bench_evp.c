@@ -59,8 +59,8 @@ static void add_row(const char *section, const struct algorithm *a,
 static const char message[] = "message";
 static const char hot_path[] = "hot path";
 static const char pieces[] = "pieces";
-static const char threads_key[] = "threads, key";
-static const char threads_cipher[] = "threads, cipher";
+static const char threads_key[] = "threads";
+static const char threads_cipher[] = "threads passing the cipher";
 
 static int has_threads(const struct row *r)
 {
