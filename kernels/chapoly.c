@@ -81,28 +81,24 @@ static void make_key(struct bc_chapoly *c, size_t nblocks, uint8_t *out,
     bc_poly1305_set_key(&c->mac, key);
     wipe_inline(key, sizeof(key));
     c->keyed = 1;
-    bc_poly1305_update(&c->mac, c->early, (size_t)c->aad_len);
 }
 
 void bc_chapoly_aad(struct bc_chapoly *c, const uint8_t *aad, size_t len)
 {
     if (!c->keyed) {
-        if (len <= sizeof(c->early) - (size_t)c->aad_len) {
-            if (len)
-                memcpy(c->early + c->aad_len, aad, len);
+        if (len <= BC_CHAPOLY_EARLY - (size_t)c->aad_len) {
+            if (len == 0)
+                return;
+            memcpy(c->early + c->aad_len, aad, len);
             c->aad_len += len;
+            memset(c->early + c->aad_len, 0, 16);
             return;
         }
         make_key(c, 0, NULL, NULL, 0);
+        bc_poly1305_update(&c->mac, c->early, (size_t)c->aad_len);
     }
     c->aad_len += len;
     bc_poly1305_update(&c->mac, aad, len);
-}
-
-/* Zeros up to a multiple of 16 bytes, after the AAD and after the message. */
-static void mac_pad(struct bc_chapoly *c)
-{
-    bc_poly1305_update(&c->mac, zeros, (size_t)(0 - c->mac.len) & 15);
 }
 
 /* An out behind in does not overlap it (kernels.h). */
@@ -139,8 +135,11 @@ static size_t begin(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
         if (!decrypt || disjoint(out, in, len))
             n = len / 64 < nblocks ? len / 64 : nblocks;
         make_key(c, nblocks, out, in, n);
+        bc_poly1305_update(&c->mac, c->early,
+                           ((size_t)c->aad_len + 15) & ~(size_t)15);
+    } else {
+        bc_poly1305_update(&c->mac, zeros, (size_t)(0 - c->mac.len) & 15);
     }
-    mac_pad(c);
     return 64 * n;
 }
 
@@ -287,14 +286,23 @@ void bc_chapoly_decrypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
 
 void bc_chapoly_tag(struct bc_chapoly *c, uint8_t tag[16])
 {
-    uint8_t lengths[16];
+    size_t fill;
+    uint8_t last[32];
 
     if (c->msg_len == 0)
         begin(c, NULL, NULL, 0, 0);
-    mac_pad(c);
-    store_le64(lengths, c->aad_len);
-    store_le64(lengths + 8, c->msg_len);
-    bc_poly1305_update(&c->mac, lengths, 16);
+    store_le64(last + 16, c->aad_len);
+    store_le64(last + 24, c->msg_len);
+    fill = (size_t)c->mac.len & 15;
+    if (fill) {
+        /* The open block with the zeros behind it is taken back, to go with
+         * the lengths: one call of the level takes less time than two. */
+        memcpy(last, c->mac.buf, 16);
+        c->mac.len -= fill;
+        bc_poly1305_update(&c->mac, last, 32);
+    } else {
+        bc_poly1305_update(&c->mac, last + 16, 16);
+    }
     bc_poly1305_tag(&c->mac, tag);
     drop_stream(c);
 }

@@ -244,7 +244,7 @@ struct bc_poly1305 {
     uint64_t r[2];   /* clamped */
     uint64_t s[2];   /* added at the end */
     uint64_t len;    /* bytes so far; low 4 bits: buf's fill */
-    uint8_t buf[16]; /* the open block */
+    uint8_t buf[16]; /* the open block, zeros behind its bytes */
     const struct bc_poly1305_ops *ops;
     /* What a level makes of r when a message is long enough to use it; its own
      * business but for npowers, which is 0 when nothing is there. */
@@ -320,7 +320,8 @@ struct bc_chapoly {
     uint32_t at, end;
     uint32_t keyed; /* mac has its key, and the AAD so far */
     const struct bc_chapoly_ops *ops;
-    uint8_t early[BC_CHAPOLY_EARLY]; /* the AAD so far, if not keyed */
+    /* The AAD so far, if not keyed, and 16 zeros behind it. */
+    uint8_t early[BC_CHAPOLY_EARLY + 16];
     struct bc_poly1305 mac;
     _Alignas(64) uint8_t stream[BC_CHAPOLY_STREAM];
 };

@@ -34,9 +34,12 @@ void bc_poly1305_set_key(struct bc_poly1305 *p, const uint8_t key[32])
     forget_powers(p);
 }
 
+/* Behind the bytes of an open block there are zeros in buf: its first piece
+ * brings them, and the next ones are put over them. */
 void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len)
 {
     size_t fill = (size_t)p->len & 15, n;
+    struct half2 x;
 
     if (len == 0)
         return;
@@ -52,8 +55,11 @@ void bc_poly1305_update(struct bc_poly1305 *p, const uint8_t *in, size_t len)
     }
     if (len >= 16)
         p->ops->blocks(p, in, len / 16, 1);
-    if (len & 15)
-        memcpy(p->buf, in + (len & ~(size_t)15), len & 15);
+    if (len & 15) {
+        x = load_part(in + (len & ~(size_t)15), len & 15);
+        store_le64(p->buf, x.lo);
+        store_le64(p->buf + 8, x.hi);
+    }
 }
 
 void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
@@ -63,7 +69,6 @@ void bc_poly1305_tag(struct bc_poly1305 *p, uint8_t tag[16])
 
     if (fill) {
         p->buf[fill] = 1;
-        memset(p->buf + fill + 1, 0, 15 - fill);
         p->ops->blocks(p, p->buf, 1, 0);
     }
     poly1305_settle(p);
