@@ -4,7 +4,7 @@
 #define VL 32
 #include "limbs26.h"
 
-#define FROM_NEW 36
+#define FROM_NEW 40
 #define FROM_READY 8
 #define FROM_STEPS 40
 #include "poly1305_template.h"

@@ -4,7 +4,7 @@
 #define VL 64
 #include "limbs26.h"
 
-#define FROM_NEW 24
+#define FROM_NEW 28
 #define FROM_READY 8
 #define FROM_STEPS 64
 #include "poly1305_template.h"

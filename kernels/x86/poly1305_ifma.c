@@ -3,7 +3,7 @@
  */
 #include "limbs44.h"
 
-#define FROM_NEW 24
+#define FROM_NEW 16
 #define FROM_READY 8
 #define FROM_STEPS 64
 #include "poly1305_template.h"
