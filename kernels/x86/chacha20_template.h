@@ -54,15 +54,18 @@ INLINE void block_start(struct block_beside *b, const uint32_t state[16])
         memcpy(b->x, state, 64);
 }
 
-INLINE void block_rounds(struct block_beside *b)
+/* Quarter round number k of four. */
+INLINE void block_quarter(struct block_beside *b, int diagonal, int k)
 {
-    int i;
-
     if (b == NULL)
         return;
-    chacha20_double_round(b->x);
+    chacha20_quarter_round(b->x, k, 4 + ((k + diagonal) & 3),
+                           8 + ((k + 2 * diagonal) & 3),
+                           12 + ((k + 3 * diagonal) & 3));
     /* Or else clang 14 moves the words into vectors. */
-    UNROLL for (i = 0; i < 16; i += 4) __asm__("" : "+r"(b->x[i]));
+    if (diagonal && k == 3)
+        __asm__(""
+                : "+r"(b->x[0]), "+r"(b->x[4]), "+r"(b->x[8]), "+r"(b->x[12]));
 }
 
 INLINE void block_end(struct block_beside *b, const uint32_t state[16],
@@ -78,7 +81,8 @@ INLINE void block_end(struct block_beside *b, const uint32_t state[16],
 /* Columns (diagonal = 0) or diagonals (diagonal = 1) of the upright sets; n1
  * blocks of the MAC between the two halves and n2 at the end. */
 INLINE void upright_round(words x[UPRIGHT_SETS][16], int sets, int diagonal,
-                          struct mac_beside *b, int n1, int n2)
+                          struct mac_beside *b, int n1, int n2,
+                          struct block_beside *block)
 {
     int first, i, s;
 
@@ -93,9 +97,15 @@ INLINE void upright_round(words x[UPRIGHT_SETS][16], int sets, int diagonal,
     UNROLL for (first = 0; first < 4; first += W_ABREAST)
     {
         ABREAST(A_, B_, D_, 16)
+        if (W_ABREAST == 4)
+            block_quarter(block, diagonal, 0);
         ABREAST(C_, D_, B_, 12)
+        block_quarter(block, diagonal, W_ABREAST == 4 ? 1 : first);
         ABREAST(A_, B_, D_, 8)
+        if (W_ABREAST == 4)
+            block_quarter(block, diagonal, 2);
         ABREAST(C_, D_, B_, 7)
+        block_quarter(block, diagonal, W_ABREAST == 4 ? 3 : first + 1);
         mac_blocks(b, first == 0 ? n1 : n2);
     }
 #undef ABREAST
@@ -198,9 +208,8 @@ INLINE void upright(const uint32_t state[16], int sets, struct upright_order o,
     block_start(block, state);
     UNROLL for (s = 0; s < sets; s++) upright_start(x[s], state, o, s);
     for (i = 0; i < 10; i++) {
-        upright_round(x, sets, 0, mac, BESIDE > 0, BESIDE > 1);
-        upright_round(x, sets, 1, mac, BESIDE > 2, 0);
-        block_rounds(block);
+        upright_round(x, sets, 0, mac, BESIDE > 0, BESIDE > 1, block);
+        upright_round(x, sets, 1, mac, BESIDE > 2, 0, block);
     }
     mac_blocks(mac, UPRIGHT_BLOCKS * 4 - 10 * BESIDE);
     block_end(block, state, key);
