@@ -96,8 +96,8 @@ count() {
 # The fewest cycles in which the counts on stdin can be done. Instructions a
 # cycle, of each kind in the order of count(); 0: there are none. Ice Lake and
 # Sapphire Rapids are the servers, with a multiplier on port 5. AMD shifts and
-# shuffles in the same units; Zen 3 and 4 have them for 256 bits, as all others.
-# A carry-less product is several internal operations there.
+# shuffles in the same units. All units of Zen 3 and 4 are for 256 bits, and a
+# carry-less product is several operations for them.
 least_cycles() { # processor
     case $1 in
     icelake-server) rates="5 1  3 2 2 1 2 2  2 2 1 1 1 1" ;;
@@ -127,7 +127,10 @@ least_cycles() { # processor
 reckon() { # processor
     grep -v -E '^(notrack |bnd )?(call|ret|j)|^int3|nop|^xchg +%ax,%ax' |
         "$mca" -mcpu="$1" -iterations=1 2>"$dir/log" |
-        awk '/^Total Cycles/ { print $3 }'
+        awk '/^Total Cycles/ { print $3; found = 1 } END { exit !found }' || {
+        cat "$dir/log" >&2
+        exit 1
+    }
 }
 
 # Lines of: job, level, compiler, instructions, stores to the stack, and for
