@@ -28,12 +28,12 @@ void bc_chapoly_set_key(struct bc_chapoly *c, const uint8_t key[32])
 {
     int i;
 
-    c->state[0] = 0x61707865; /* "expa" */
-    c->state[1] = 0x3320646e; /* "nd 3" */
-    c->state[2] = 0x79622d32; /* "2-by" */
-    c->state[3] = 0x6b206574; /* "te k" */
-    for (i = 0; i < 8; i++)
-        c->state[4 + i] = load_le32(key + 4 * i);
+    /* "expa", "nd 3", "2-by", "te k" */
+    store_row(c->state, 0x61707865, 0x3320646e, 0x79622d32, 0x6b206574);
+    for (i = 0; i < 32; i += 16)
+        store_row(c->state + 4 + i / 4, load_le32(key + i),
+                  load_le32(key + i + 4), load_le32(key + i + 8),
+                  load_le32(key + i + 12));
 }
 
 /* Wipes the key stream that no byte has used. */

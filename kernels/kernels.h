@@ -331,7 +331,7 @@ void bc_chapoly_init(struct bc_chapoly *c, const struct bc_chapoly_ops *ops);
 /* All zero again; begin again with bc_chapoly_init(). */
 void bc_chapoly_wipe(struct bc_chapoly *c);
 void bc_chapoly_set_key(struct bc_chapoly *c, const uint8_t key[32]);
-/* A new message; needs a key. */
+/* A new message. The key may come later, but before anything of it. */
 void bc_chapoly_start(struct bc_chapoly *c, const uint8_t nonce[12]);
 /* AAD in any number of pieces, all before the first byte of the message. */
 void bc_chapoly_aad(struct bc_chapoly *c, const uint8_t *aad, size_t len);
