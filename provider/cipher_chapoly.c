@@ -194,9 +194,8 @@ static int chapoly_set_record(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
     return 1;
 }
 
-/* A message under ctx->nonce may follow. The kernel learns of it now, so that
- * what it stores has reached the cache when the message comes and is loaded as
- * one vector: 16 bytes take 5 ns less than with the first byte's call. */
+/* A message under ctx->nonce may follow. The kernel learns of it now and not
+ * with the first byte, so that nothing waits for what it stores. */
 static void chapoly_start(struct chapoly_ctx *ctx)
 {
     bc_chapoly_start(&ctx->chapoly, ctx->nonce);
