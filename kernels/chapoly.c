@@ -15,6 +15,14 @@
  * pass: source and destination stay in a first-level cache of 32 KiB. */
 #define CHUNK 8192
 
+/*
+ * The way of a message in pieces has few calls: each of them, and what a
+ * compiler does around it, delays the next pass by 5 to 10 cycles. What happens
+ * once a message is kept out of the way.
+ */
+#define INLINE static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
+
 static const uint8_t zeros[16];
 
 void bc_chapoly_init(struct bc_chapoly *c, const struct bc_chapoly_ops *ops)
@@ -114,8 +122,8 @@ static inline int disjoint(const uint8_t *out, const uint8_t *in, size_t len)
  * looks ahead as far as the message before would have needed. Returns how many
  * bytes it has been used for: none, unless `direct`.
  */
-static size_t begin(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                    size_t len, int decrypt)
+APART size_t begin(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                   size_t len, int decrypt)
 {
     size_t many = c->ops->many, nblocks, n = 0;
 
@@ -144,7 +152,7 @@ static size_t begin(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
 }
 
 /* The key stream over len bytes, and no MAC. */
-static void cipher(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+INLINE void cipher(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
                    size_t len)
 {
     size_t many = c->ops->many, n = c->end - c->at, nblocks, made;
@@ -193,16 +201,27 @@ static void cipher(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
     }
 }
 
+/* bc_poly1305_update(), without its call for whole blocks. */
+INLINE void mac(struct bc_chapoly *c, const uint8_t *in, size_t len)
+{
+    if (((c->mac.len | len) & 15) == 0) {
+        c->mac.len += len;
+        c->mac.ops->blocks(&c->mac, in, len / 16, 1);
+    } else {
+        bc_poly1305_update(&c->mac, in, len);
+    }
+}
+
 /* Cipher and MAC, one after the other: of decryption the MAC comes first, for
  * out may be in. The first `done` bytes the cipher has seen. */
-static void two_passes(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+INLINE void two_passes(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
                        size_t len, int decrypt, size_t done)
 {
     if (decrypt)
-        bc_poly1305_update(&c->mac, in, len);
+        mac(c, in, len);
     cipher(c, out + done, in + done, len - done);
     if (!decrypt)
-        bc_poly1305_update(&c->mac, out, len);
+        mac(c, out, len);
 }
 
 /*
@@ -211,9 +230,8 @@ static void two_passes(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
  * so is decryption's if the first pass has been used before the MAC had a key.
  * Returns how many bytes it did: none, or less than a pass short of len.
  */
-static size_t joint_passes(struct bc_chapoly *c, uint8_t *out,
-                           const uint8_t *in, size_t len, int decrypt,
-                           size_t done)
+APART size_t joint_passes(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                          size_t len, int decrypt, size_t done)
 {
     const uint8_t *text = decrypt ? in : out;
     size_t pass = 64 * (size_t)c->ops->many, behind = pass;
@@ -239,8 +257,8 @@ static size_t joint_passes(struct bc_chapoly *c, uint8_t *out,
     return n;
 }
 
-static inline void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
-                         size_t len, int decrypt)
+INLINE void crypt(struct bc_chapoly *c, uint8_t *out, const uint8_t *in,
+                  size_t len, int decrypt)
 {
     size_t n, done = 0;
 

@@ -79,7 +79,8 @@ INLINE void block_end(struct block_beside *b, const uint32_t state[16],
 }
 
 /* Columns (diagonal = 0) or diagonals (diagonal = 1) of the upright sets; n1
- * blocks of the MAC between the two halves and n2 at the end. */
+ * blocks of the MAC between the two halves and n2 at the end, or the same round
+ * of a block by itself, spread among the steps. */
 INLINE void upright_round(words x[UPRIGHT_SETS][16], int sets, int diagonal,
                           struct mac_beside *b, int n1, int n2,
                           struct block_beside *block)
