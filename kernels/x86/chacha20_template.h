@@ -356,7 +356,8 @@ static void use_stream(uint8_t *out, const uint8_t *in, uint8_t *stream,
         w_store(stream + at, zero);
         w_store(out + at, x);
     }
-    bc_chapoly_ops_c.use_stream(out + at, in + at, stream + at, len - at);
+    if (at < len)
+        bc_chapoly_ops_c.use_stream(out + at, in + at, stream + at, len - at);
 }
 
 /* `sets` sets with the key block beside. */
