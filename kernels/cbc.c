@@ -25,9 +25,8 @@ void bc_cbc_encrypt(struct bc_cbc *c, uint8_t *out, const uint8_t *in,
     c->ops->encrypt(&c->key, c->iv, out, in, nblocks);
 }
 
-/* By itself, so that later messages do not pay for the registers it saves. */
-static __attribute__((noinline)) void
-decrypt_first(struct bc_cbc *c, uint8_t *out, const uint8_t *in, size_t nblocks)
+APART void decrypt_first(struct bc_cbc *c, uint8_t *out, const uint8_t *in,
+                         size_t nblocks)
 {
     c->ops->add_dec(&c->key);
     c->ops->decrypt(&c->key, c->iv, out, in, nblocks);

@@ -16,12 +16,10 @@
 #define CHUNK 8192
 
 /*
- * The way of a message in pieces has few calls: each of them, and what a
- * compiler does around it, delays the next pass by 5 to 10 cycles. What happens
- * once a message is kept out of the way.
+ * The way of a message in pieces has few calls (hence INLINE): each of them,
+ * and what a compiler does around it, delays the next pass by 5 to 10 cycles.
+ * What happens once a message is kept APART.
  */
-#define INLINE static inline __attribute__((always_inline))
-#define APART static __attribute__((noinline))
 
 static const uint8_t zeros[16];
 

@@ -27,9 +27,8 @@ static inline void acc_xor(struct bc_gcm *g, struct half2 x, size_t at)
 /* len bytes of message that belong from byte `at` of the open block, whose key
  * stream is there; 1 <= len <= 15, at + len <= 16. Inlined: at is 0 in
  * gcm_tail(), where most partial blocks end up, and nothing is moved then. */
-static inline __attribute__((always_inline)) void
-gcm_part(struct bc_gcm *g, uint8_t *out, const uint8_t *in, size_t at,
-         size_t len, int decrypt)
+INLINE void gcm_part(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                     size_t at, size_t len, int decrypt)
 {
     struct half2 x = load_part(in, len);
     struct half2 y = xor_16(x, move_down(load_16(g->stream), at));
@@ -88,9 +87,8 @@ static void gcm_bulk(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
 
 /* SP 800-38D, 7.1 and 7.2, for a piece that ends behind the open block. Never
  * inlined, so that the others do not pay for the registers it saves. */
-static __attribute__((noinline)) void gcm_piece(struct bc_gcm *g, uint8_t *out,
-                                                const uint8_t *in, size_t len,
-                                                int decrypt)
+APART void gcm_piece(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                     size_t len, int decrypt)
 {
     size_t at = g->msg_len & 15, n;
 
@@ -163,8 +161,8 @@ void bc_gcm_aad(struct bc_gcm *g, const uint8_t *aad, size_t len)
 
 /* J0 of an IV that has not 12 bytes. The last partial block is padded, and
  * the block of its length follows at once, so both go together. */
-static __attribute__((noinline)) void
-j0_from_ghash(struct bc_gcm *g, uint8_t j0[16], const uint8_t *iv, size_t ivlen)
+APART void j0_from_ghash(struct bc_gcm *g, uint8_t j0[16], const uint8_t *iv,
+                         size_t ivlen)
 {
     size_t whole = ivlen / 16, part = ivlen & 15;
     uint8_t last[32] = {0};

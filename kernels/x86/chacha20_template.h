@@ -220,8 +220,6 @@ INLINE void upright(const uint32_t state[16], int sets, struct upright_order o,
 
 /* Each upright set-up is a function of its own: in the middle of larger ones
  * gcc 12 and clang 14 spill more. */
-#define APART static __attribute__((noinline))
-
 APART void upright_alone(const uint32_t state[16], struct upright_order o,
                          uint8_t *const out[UPRIGHT_SETS],
                          const uint8_t *const in[UPRIGHT_SETS])

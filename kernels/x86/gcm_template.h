@@ -239,7 +239,7 @@ INLINE void store_powers(struct bc_gcm *g, size_t n, vec s)
  * stays in a register, for to store it and to load that power again would take
  * as long as the product. With the last powers come the sums that the loop
  * wants. */
-static __attribute__((noinline)) void more_powers(struct bc_gcm *g, size_t n)
+APART void more_powers(struct bc_gcm *g, size_t n)
 {
     size_t m = g->npowers, i;
     vec highest;
@@ -572,14 +572,14 @@ INLINE void gcm_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
     b_store(g->acc, reverse_bytes(acc));
 }
 
-static __attribute__((noinline)) void
-encrypt_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in, size_t nblocks)
+APART void encrypt_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                        size_t nblocks)
 {
     gcm_many(g, out, in, nblocks, GCM_ENCRYPT);
 }
 
-static __attribute__((noinline)) void
-decrypt_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in, size_t nblocks)
+APART void decrypt_many(struct bc_gcm *g, uint8_t *out, const uint8_t *in,
+                        size_t nblocks)
 {
     gcm_many(g, out, in, nblocks, GCM_DECRYPT);
 }

@@ -9,7 +9,6 @@
 
 #include "../internal.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define LIMBS 5
 #define LANES (VL / 8)
 #define M26 ((UINT64_C(1) << 26) - 1)

@@ -9,7 +9,6 @@
 
 #include "../internal.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define LIMBS 3
 #define LANES 8
 #define M44 ((UINT64_C(1) << 44) - 1)

@@ -14,7 +14,6 @@
 
 #include "../internal.h"
 
-#define INLINE static inline __attribute__((always_inline))
 #define LANES (VL / 16)
 
 typedef __m128i block;

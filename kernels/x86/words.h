@@ -25,8 +25,6 @@
 
 #include "../internal.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 /* For each word: the bytes that a rotation by 16 or by 8 brings to a place. */
 #define ROTL16 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13
 #define ROTL8 3, 0, 1, 2, 7, 4, 5, 6, 11, 8, 9, 10, 15, 12, 13, 14
