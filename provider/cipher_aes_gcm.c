@@ -309,19 +309,11 @@ static int gcm_set_ivlen(struct gcm_ctx *ctx, const OSSL_PARAM *p)
 static int gcm_set_record(struct gcm_ctx *ctx, const OSSL_PARAM *p)
 {
     size_t around = EXPLICIT_IV + (ctx->encrypting ? 0 : TAG), payload;
-    const uint8_t *aad = p->data;
 
     if (p->data_type != OSSL_PARAM_OCTET_STRING)
         return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-    if (aad == NULL || p->data_size != PROV_TLS_AAD)
+    if (!prov_tls_aad(ctx->record_aad, p->data, p->data_size, around, &payload))
         return prov_raise(ctx->prov, INVALID_AAD);
-    payload = (size_t)aad[PROV_TLS_AAD - 2] << 8 | aad[PROV_TLS_AAD - 1];
-    if (payload < around)
-        return prov_raise(ctx->prov, INVALID_AAD);
-    payload -= around;
-    memcpy(ctx->record_aad, aad, PROV_TLS_AAD - 2);
-    ctx->record_aad[PROV_TLS_AAD - 2] = (uint8_t)(payload >> 8);
-    ctx->record_aad[PROV_TLS_AAD - 1] = (uint8_t)payload;
     ctx->record = 1;
     ctx->record_seen = 1;
     return 1;

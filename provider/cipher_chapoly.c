@@ -172,23 +172,11 @@ static int chapoly_set_tag(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
  * received one counts the tag, the AAD does not. */
 static int chapoly_set_record(struct chapoly_ctx *ctx, const OSSL_PARAM *p)
 {
-    const uint8_t *aad = p->data;
-    size_t payload;
-
     if (p->data_type != OSSL_PARAM_OCTET_STRING)
         return prov_raise(ctx->prov, FAILED_TO_GET_PARAMETER);
-    if (aad == NULL || p->data_size != PROV_TLS_AAD)
+    if (!prov_tls_aad(ctx->record_aad, p->data, p->data_size,
+                      ctx->encrypting ? 0 : TAG, &ctx->payload))
         return prov_raise(ctx->prov, INVALID_DATA);
-    payload = (size_t)aad[PROV_TLS_AAD - 2] << 8 | aad[PROV_TLS_AAD - 1];
-    if (!ctx->encrypting) {
-        if (payload < TAG)
-            return prov_raise(ctx->prov, INVALID_DATA);
-        payload -= TAG;
-    }
-    memcpy(ctx->record_aad, aad, PROV_TLS_AAD - 2);
-    ctx->record_aad[PROV_TLS_AAD - 2] = (uint8_t)(payload >> 8);
-    ctx->record_aad[PROV_TLS_AAD - 1] = (uint8_t)payload;
-    ctx->payload = payload;
     ctx->record = 1;
     ctx->record_seen = 1;
     return 1;

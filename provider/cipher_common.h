@@ -40,6 +40,28 @@ static inline int prov_overlaps_forward(const uint8_t *out, const uint8_t *in,
 #define PROV_TLS_AAD 13
 #define PROV_TLS_TAG 16
 
+/*
+ * The AAD of a record from its header, which is the same but for the length at
+ * its end: that counts `around` bytes that are not payload, the AAD does not.
+ * Returns 0, and changes nothing, if the header, of len bytes, is none.
+ */
+static inline int prov_tls_aad(uint8_t aad[PROV_TLS_AAD], const uint8_t *header,
+                               size_t len, size_t around, size_t *payload)
+{
+    size_t n;
+
+    if (header == NULL || len != PROV_TLS_AAD)
+        return 0;
+    n = (size_t)header[len - 2] << 8 | header[len - 1];
+    if (n < around)
+        return 0;
+    *payload = n - around;
+    memcpy(aad, header, len - 2);
+    aad[len - 2] = (uint8_t)(*payload >> 8);
+    aad[len - 1] = (uint8_t)*payload;
+    return 1;
+}
+
 /* Where the message stands, of both AEADs. */
 enum prov_iv_state {
     PROV_IV_NONE,    /* none was given yet */
